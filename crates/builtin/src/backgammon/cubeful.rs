@@ -1,7 +1,7 @@
 //! How networks of games without the cube play the rule sets with it: their chances give the value of a position with the cube.
 
-use super::cube::{Chances, CubeModel};
-use super::{Backgammon, Stage, Stakes, State};
+use super::cube::{Chances, CubeModel, CubeOwner, End, Scoring, Terms};
+use super::{Backgammon, Position, Stage, Stakes, State};
 use adept_game::{Adapted, Game, Reading, ValueRule};
 
 /// How networks of this game without the cube play it; none if it has no cube.
@@ -32,6 +32,11 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
     }
     let (position, terms) = (state.position(), game.terms(state));
     let (scale, is_mirrored, may_beaver) = (game.scale(), player != roller, game.allows_beavers());
+    if let Some(equity) = end_value(stage, position, terms, may_beaver) {
+        let value = equity * f64::from(terms.cube) / scale;
+        let value = (if is_mirrored { -value } else { value }) as f32;
+        return ValueRule::new(move |_| value);
+    }
     let efficiency = model.efficiency.at(position);
     ValueRule::new(move |probabilities| {
         let Ok(classes) = <[f32; 6]>::try_from(probabilities) else { return 0.0 };
@@ -43,9 +48,7 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
                 let values = model.values_at(efficiency, chances, terms);
                 values.value() + DOUBT * (values.no_double - values.value())
             }
-            // A beaver doubles what the taker expects, and the doubler may drop it.
-            Stage::Doubled if may_beaver => after_take().min((2.0 * after_take()).max(-2.0)).min(1.0),
-            Stage::Doubled => after_take().min(1.0),
+            Stage::Doubled => answered(after_take(), may_beaver),
             // The cube has been turned once more, and the roller may drop it.
             Stage::Beavered => after_take().max(-1.0),
             _ => model.equity(efficiency, chances, terms),
@@ -56,6 +59,26 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
         };
         (if is_mirrored { -value } else { value }) as f32
     })
+}
+
+/// The equity of a side that has doubled, by that after a take: its opponent takes, drops or beavers, which doubles what the taker expects
+/// unless the doubler drops the beaver.
+pub(super) fn answered(take: f64, may_beaver: bool) -> f64 {
+    let beavered = if may_beaver { (2.0 * take).max(-2.0) } else { f64::INFINITY };
+    take.min(beavered).min(1.0)
+}
+
+/// The exact equity of the side to roll at the end of a money game.
+fn end_value(stage: Stage, position: Position, terms: Terms, may_beaver: bool) -> Option<f64> {
+    let Scoring::Money { .. } = terms.scoring else { return None };
+    let end = End::of(position)?;
+    match stage {
+        Stage::Cube => end.value(terms.owner),
+        Stage::Roll if terms.owner == CubeOwner::Theirs => end.value(CubeOwner::Theirs),
+        Stage::Roll | Stage::Rolling => Some(end.equities()?.no_double(terms.owner)),
+        Stage::Doubled => Some(answered(2.0 * end.value(CubeOwner::Theirs)?, may_beaver)),
+        _ => None,
+    }
 }
 
 /// The value of the start of a game of a match for a player, or of the end of the match: the chance to win the match, on a scale from −1 to 1.

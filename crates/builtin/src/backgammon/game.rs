@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 /// the player who may double decides whether to, and its opponent takes or drops. Nobody resigns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backgammon {
-    checkers: u8,
+    pub(super) checkers: u8,
     pub(super) rules: Rules,
 }
 

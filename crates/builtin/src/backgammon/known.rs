@@ -263,6 +263,19 @@ fn sum_of_products(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
 }
 
+/// The bear-off that a position is, if each side has at most so many checkers left and has borne off one.
+pub(super) fn bearoff_of(position: Position, checkers: u8) -> Option<bearoff::Position> {
+    let half = |side: Side| {
+        if side.reaches(7) || side.off() == 0 {
+            return None;
+        }
+        let places = side.places();
+        let left: u8 = places[1..].iter().sum();
+        (left <= checkers).then(|| bearoff::Side::new(std::array::from_fn(|k| places[k + 1]))).flatten()
+    };
+    Some(bearoff::Position { own: half(position.own)?, opponent: half(position.opponent)? })
+}
+
 /// A two-sided table. It covers positions where each side has borne off a checker, so that no gammon is possible.
 struct Exact {
     table: Arc<Table>,
@@ -270,14 +283,8 @@ struct Exact {
 }
 
 impl ChanceSource for Exact {
-    fn chances(&self, Position { own, opponent }: Position) -> Option<Chances> {
-        let half = |side: Side| {
-            let places = side.places();
-            let left: u8 = places[1..].iter().sum();
-            let fits = !side.reaches(7) && side.off() > 0 && left <= self.checkers;
-            fits.then(|| bearoff::Side::new(std::array::from_fn(|k| places[k + 1]))).flatten()
-        };
-        let position = bearoff::Position { own: half(own)?, opponent: half(opponent)? };
+    fn chances(&self, position: Position) -> Option<Chances> {
+        let position = bearoff_of(position, self.checkers)?;
         // Opening the table checked its blocks.
         let value = self.table.value(position).ok()?;
         Some(Chances { win: (1.0 + value) / 2.0, ..Chances::default() })

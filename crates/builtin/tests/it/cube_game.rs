@@ -398,3 +398,45 @@ fn cube_and_score_are_shown() {
     let rules = texts.rules(&game).unwrap();
     assert!(rules.contains("The match goes to 7 points") && rules.contains("`take` or `drop`"));
 }
+
+/// At the end of a money game the values are exact, whatever a network says: 4 and 2 against 1 is a double and a take of .5556, where the
+/// usual efficiency rolls.
+#[test]
+fn ends_of_money_games_are_exact() {
+    let money = game("backgammon:money");
+    // Capital letters are player 0, to roll: checkers on its points 4 and 2, and one of the opponent on its ace point.
+    let state = at(&money, "XGID=--A-A-------------------a-:0:0:1:00:0:0:1:0:10");
+    let state = State { stage: Stage::Cube, ..state };
+    let adapted = money.results().adapted.expect("networks without the cube play it");
+    for probabilities in [[1.0 / 6.0; 6], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]] {
+        let points = |state: &State, player| {
+            (adapted.value)(&money, state, player).of(&probabilities) * money.scale() as f32
+        };
+        let reading = (adapted.reading)(&money, &state, 0, &probabilities).unwrap();
+        let figure = |name: &str| reading.figures.iter().find(|(known, _)| *known == name).unwrap().1;
+        assert_eq!(reading.advice, "double, take");
+        let [no_double, take] = [figure("no double"), figure("double, take")];
+        assert!((2.0 * no_double - take).abs() < 1e-6, "the next roll decides: {no_double}, {take}");
+        assert!(
+            (points(&state, 0) - take as f32).abs() < 1e-6 && (points(&state, 1) + take as f32).abs() < 1e-6
+        );
+        let rolling = State { stage: Stage::Rolling, ..state };
+        assert!((points(&rolling, 0) - no_double as f32).abs() < 1e-6);
+        let doubled = State { stage: Stage::Doubled, ..state };
+        assert!((points(&doubled, 0) - take as f32).abs() < 1e-6);
+    }
+    // In a match, and with a side that has borne off nothing, networks are asked.
+    let asked = [
+        (game("backgammon:match-7"), "XGID=--A-A-------------------a-:0:0:1:00:0:0:0:7:10"),
+        (money, "XGID=--A-A-------------------o-:0:0:1:00:0:0:1:0:10"),
+    ];
+    for (game, text) in asked {
+        let state = at(&game, text);
+        let rule = (game.results().adapted.unwrap().value)(&game, &state, 0);
+        assert_ne!(
+            rule.of(&[0.0, 0.0, 0.5, 0.5, 0.0, 0.0]),
+            rule.of(&[0.0, 0.0, 0.1, 0.9, 0.0, 0.0]),
+            "{text}"
+        );
+    }
+}

@@ -7,6 +7,7 @@
 //! [match equities](MatchEquities), and the cash points follow by recursion from the highest useful cube. With the same chances,
 //! values agree with those of GNU Backgammon 1.07 at 0 ply.
 
+mod ends;
 mod equities;
 pub mod study;
 
@@ -15,6 +16,7 @@ pub use equities::{MOST_POINTS, MatchEquities};
 
 use super::{Phase, Position};
 use adept_ground::{limits, notes, places};
+pub(super) use ends::End;
 use serde::Serialize;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -225,8 +227,15 @@ impl CubeModel {
         &USUAL
     }
 
-    /// The values of a position for the side to roll, which is `own` there, from its chances.
+    /// The values of a position for the side to roll, which is `own` there, from its chances. In money games they are exact for bear-offs
+    /// of at most six checkers a side in which each side has borne off one.
     pub fn values(&self, position: Position, chances: Chances, terms: Terms) -> CubeValues {
+        if let Scoring::Money { .. } = terms.scoring
+            && let Some(exact) = End::of(position).and_then(|end| end.equities())
+        {
+            let double_take = terms.may_double().then(|| exact.double_take());
+            return CubeValues::new(chances.equity(), exact.no_double(terms.owner), double_take);
+        }
         self.values_at(self.efficiency.at(position), chances, terms)
     }
 

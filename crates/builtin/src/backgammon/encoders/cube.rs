@@ -1,5 +1,6 @@
 //! Adds the owner of the cube to another encoder, for networks that learn money games with the cube.
 
+use crate::backgammon::cubeful::answered;
 use crate::backgammon::{Backgammon, Rules, Stage, Stakes, State};
 use adept_game::{Afterstate, Channel, ChannelKind, Derived, Encoder, Game, RowMut, ValueRule};
 
@@ -97,11 +98,6 @@ impl<E: Encoder<Backgammon>> Encoder<Backgammon> for WithCube<E> {
         // Of the player, by the equity of the side to roll.
         let sign = if player == state.player { unit } else { -unit };
         let may_beaver = game.allows_beavers() && state.stakes.can_turn(2);
-        // The equity of the side to roll, by that after a double and a take: the opponent takes, beavers or drops.
-        let doubled = move |take: f64| {
-            let beavered = if may_beaver { (2.0 * take).max(-2.0) } else { f64::INFINITY };
-            take.min(beavered).min(1.0)
-        };
         let after_take =
             || State { stage: Stage::Roll, stakes: state.stakes.turned_to(1 - state.player), ..*state };
         let roller = |output: f32| -MOST * f64::from(output);
@@ -111,7 +107,7 @@ impl<E: Encoder<Backgammon>> Encoder<Backgammon> for WithCube<E> {
                 second: Some(after_take()),
                 rule: ValueRule::new(move |outputs| {
                     let [rolls, takes] = [outputs[0], outputs[1]].map(roller);
-                    let value = rolls.max(doubled(2.0 * takes));
+                    let value = rolls.max(answered(2.0 * takes, may_beaver));
                     (sign * (value + DOUBT * (rolls - value))) as f32
                 }),
                 factor: None,
@@ -120,7 +116,7 @@ impl<E: Encoder<Backgammon>> Encoder<Backgammon> for WithCube<E> {
                 let is_beavered = state.stage == Stage::Beavered;
                 let rule = move |outputs: &[f32]| {
                     let take = 2.0 * roller(outputs[0]);
-                    (sign * if is_beavered { take.max(-1.0) } else { doubled(take) }) as f32
+                    (sign * if is_beavered { take.max(-1.0) } else { answered(take, may_beaver) }) as f32
                 };
                 Derived { state: after_take(), second: None, rule: ValueRule::new(rule), factor: None }
             }

@@ -83,3 +83,129 @@ impl Valuation<Backgammon> for CubefulExact {
         if after.player == state.player { points } else { -points }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backgammon::WithCube;
+    use crate::backgammon::encoders::stakes_by_owner;
+    use crate::backgammon::{Action, Points, Position, Side};
+    use adept_game::{Encoder, Turn};
+
+    /// The game with one checker a side, and its exact values.
+    fn game_and_values(jacoby: bool) -> (Backgammon, CubefulExact) {
+        let game = Backgammon { checkers: 1, rules: Rules::Money { jacoby, beavers: false } };
+        (game, CubefulExact(cubeful_table(&game, None, 1).unwrap()))
+    }
+
+    /// All positions with each owner of the cube, before a decision about it where the side to roll may double, otherwise before the roll.
+    fn states() -> Vec<State> {
+        let side = |place: usize| Side::new(std::array::from_fn(|at| u8::from(at == place)));
+        let pairs = (1..26).flat_map(|own| (1..26).map(move |opponent| [side(own), side(opponent)]));
+        let positions = pairs.map(|[own, opponent]| Position { own, opponent });
+        let states = positions.filter(|position| position.check(1).is_ok()).flat_map(|position| {
+            stakes_by_owner().map(|stakes| {
+                let stage = if stakes.may_double(0) { Stage::Cube } else { Stage::Roll };
+                State { stage, stakes, ..State::to_roll(position) }
+            })
+        });
+        states.collect()
+    }
+
+    fn after(state: &State, player: usize) -> Afterstate<'_, Backgammon> {
+        Afterstate { state, action: None, player }
+    }
+
+    /// The value of a state is that of the best action, or the mean over rolls, by the rules of the game.
+    #[test]
+    fn exact_values_agree_with_the_rules_of_the_game() {
+        for jacoby in [false, true] {
+            let (game, exact) = game_and_values(jacoby);
+            let follow = |state: &State, player: usize| -> f64 {
+                let (mut actions, best) = (Vec::new(), |values: &mut dyn Iterator<Item = f64>| {
+                    values.fold(f64::NEG_INFINITY, f64::max)
+                });
+                let applied = |state: &State, action: &Action| {
+                    let mut next = *state;
+                    game.apply(&mut next, action);
+                    next
+                };
+                match game.turn(state) {
+                    Turn::Player(actor) => {
+                        game.actions(state, &mut actions);
+                        let value = best(
+                            &mut actions
+                                .iter()
+                                .map(|action| exact.value(&game, after(&applied(state, action), actor))),
+                        );
+                        if actor == player { value } else { -value }
+                    }
+                    Turn::Chance => {
+                        let mut rolls = Vec::new();
+                        game.outcomes(state, &mut rolls);
+                        let value = |(roll, p): &(_, f64)| {
+                            let rolled = applied(state, roll);
+                            game.actions(&rolled, &mut actions);
+                            let next = actions.iter().map(|action| applied(&rolled, action));
+                            let values: Vec<f64> =
+                                next.map(|next| exact.value(&game, after(&next, state.player))).collect();
+                            p * best(&mut values.into_iter())
+                        };
+                        let sum: f64 = rolls.iter().map(value).sum();
+                        if state.player == player { sum } else { -sum }
+                    }
+                    Turn::Over => unreachable!(),
+                }
+            };
+            for state in states() {
+                let mut all = vec![state];
+                if state.stage == Stage::Cube {
+                    all.extend([Stage::Rolling, Stage::Doubled].map(|stage| State { stage, ..state }));
+                }
+                for state in all {
+                    for player in 0..2 {
+                        let (found, expected) =
+                            (exact.value(&game, after(&state, player)), follow(&state, player));
+                        let points = (found - expected) * game.scale();
+                        assert!(points.abs() < 4e-6, "{}: {points}", game.position_text(&state));
+                    }
+                }
+            }
+        }
+    }
+
+    /// From exact equities before the roll as outputs follow the exact values of all stages, and the other way round.
+    #[test]
+    fn values_follow_from_the_equities_of_the_owners() {
+        let (game, exact) = game_and_values(true);
+        let encoder = WithCube::new(Points);
+        // As a network that has learned without an error would say.
+        let output = |state: &State| {
+            let before = State { stage: Stage::Rolling, ..*state };
+            let equity = exact.value(&game, after(&before, 1 - state.player)) * game.scale();
+            (equity / f64::from(state.stakes.cube()) / 3.0) as f32
+        };
+        for state in states() {
+            for (stage, player) in [Stage::Cube, Stage::Doubled, Stage::Rolling, Stage::Roll]
+                .into_iter()
+                .flat_map(|stage| [(stage, 0), (stage, 1)])
+            {
+                if matches!(stage, Stage::Cube | Stage::Doubled) && state.stage != Stage::Cube {
+                    continue;
+                }
+                let state = State { stage, ..state };
+                let found = encoder.derived(&game, after(&state, player)).unwrap();
+                let outputs: Vec<f32> =
+                    [Some(&found.state), found.second.as_ref()].into_iter().flatten().map(output).collect();
+                let (value, expected) = (found.rule.of(&outputs), exact.value(&game, after(&state, player)));
+                let points = (f64::from(value) - expected) * game.scale();
+                // A little weight is on the equity without a double, so that moves have an order.
+                assert!(points.abs() < 1.3e-3, "{}, player {player}: {points}", game.position_text(&state));
+                assert_eq!(found.factor.is_some(), matches!(stage, Stage::Roll | Stage::Rolling));
+                if let Some(factor) = found.factor {
+                    assert_eq!(value, factor * outputs[0]);
+                }
+            }
+        }
+    }
+}
