@@ -14,6 +14,7 @@ use crate::review::{self, Review, ReviewOptions};
 use crate::rollouts::RolloutOps;
 use crate::screening::ScreenOps;
 use adept_arena::cfr::{self, SolveOptions, Solved};
+use adept_arena::opened::{self, AnyModel, Opening};
 use adept_arena::{OpenError, Rung, open};
 use adept_erased::erased;
 use adept_game::laws::{self, Budget};
@@ -219,6 +220,11 @@ impl<G: Kit> AnyGame for G {
 
     fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError> {
         cfr::solve(self, options)
+    }
+
+    /// Binds a checkpoint to this game.
+    fn model(self: Arc<Self>, opening: Opening) -> Result<Box<dyn AnyModel>, opened::Error> {
+        opening.open(self)
     }
 
     /// A room that keeps agents open for many sessions and requests. Searches stop after `patience` and answer with

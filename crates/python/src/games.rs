@@ -4,7 +4,7 @@ use crate::errors::guarded;
 use crate::game::PyGame;
 use crate::{fault, plain};
 use adept_library::game::laws::{self, Breach, Budget};
-use adept_library::game::{Game, GameError, Visitor};
+use adept_library::game::{Found, Game, GameError, Visitor};
 use adept_library::{AnyGame, Builtin, Catalogue, lab};
 use adept_trainer::config::{Games, Rules, no_game};
 use pyo3::prelude::*;
@@ -28,6 +28,14 @@ fn all_registered() -> RwLockReadGuard<'static, Vec<PyGame>> {
 /// The registered game of this name.
 pub(crate) fn registered(name: &str) -> Option<PyGame> {
     all_registered().iter().find(|game| game.name() == name).map(PyGame::at_work)
+}
+
+/// Looks up a rule set by name, registered or built in. None if there is none.
+pub(crate) fn named(name: &str) -> Found<Arc<dyn AnyGame>> {
+    match registered(name) {
+        Some(game) => Some(Ok(Arc::new(game))),
+        None => Builtin.named(name),
+    }
 }
 
 /// Calls the visitor with the game of this name, registered or built in. None if there is none.
