@@ -5,6 +5,7 @@
 
 use crate::curves;
 use crate::decisions::DecisionOps;
+use crate::exact::ExactOps;
 use crate::export::ExportOps;
 use crate::farm::{self, Locally};
 use crate::labelling::LabelOps;
@@ -30,6 +31,7 @@ use adept_trainer::positions;
 use adept_trainer::run::{
     self, Cancel, Event, Observer, Record, RunEstimate, TrainError, TrainOptions, Unusable,
 };
+use std::any::Any;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -57,7 +59,7 @@ impl<G: Kit> Observer for OracleKeeper<'_, G> {
 
 /// Every operation of the commands on a game. Errors are those of the functions of the same names.
 #[allow(missing_docs, clippy::missing_errors_doc, reason = "each passes on to the function that it names")]
-#[erased(pub trait AnyGame: Rules + MeasureOps + ExportOps + DecisionOps + LabelOps + RolloutOps + ScreenOps + PairOps)]
+#[erased(pub trait AnyGame: Any + Rules + MeasureOps + ExactOps + ExportOps + DecisionOps + LabelOps + RolloutOps + ScreenOps + PairOps)]
 impl<G: Kit> AnyGame for G {
     fn train(
         &self,
@@ -220,6 +222,16 @@ impl<G: Kit> AnyGame for G {
 
     fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError> {
         cfr::solve(self, options)
+    }
+
+    /// Opens an agent: a `Box<dyn Agent<G>>`, where `G` is the type of this game.
+    fn agent(&self, name: &str) -> Result<Box<dyn Any + Send>, OpenError> {
+        Ok(Box::new(open::agent(self, name)?))
+    }
+
+    /// Opens an encoder, or the default one: an `Arc<dyn Encoder<G>>`, where `G` is the type of this game.
+    fn encoder(&self, name: Option<&str>) -> Result<Box<dyn Any + Send>, OpenError> {
+        Ok(Box::new(open::encoder(self, name)?))
     }
 
     /// Binds a checkpoint to this game.

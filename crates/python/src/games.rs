@@ -10,6 +10,7 @@ use adept_trainer::config::{Games, Rules, no_game};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::json;
+use std::any::Any;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 static REGISTERED: RwLock<Vec<PyGame>> = RwLock::new(Vec::new());
@@ -38,11 +39,13 @@ pub(crate) fn named(name: &str) -> Found<Arc<dyn AnyGame>> {
     }
 }
 
-/// Calls the visitor with the game of this name, registered or built in. None if there is none.
-pub(crate) fn visit<V: Visitor>(name: &str, visitor: V) -> Option<Result<V::Output, GameError>> {
-    match registered(name) {
-        Some(game) => Some(Ok(visitor.visit(game))),
-        None => adept_builtin::visit(name, visitor),
+/// Calls the visitor with a copy of a game of this process.
+pub(crate) fn visit<V: Visitor>(game: &dyn AnyGame, visitor: V) -> V::Output {
+    let game: &dyn Any = game;
+    match game.downcast_ref::<PyGame>() {
+        Some(game) => visitor.visit(game.clone()),
+        None => adept_builtin::visit_erased(game, visitor)
+            .unwrap_or_else(|| unreachable!("a game is registered or built in")),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::config::config_of;
 use crate::errors::guarded;
 use crate::exchange;
-use crate::games::{ALL, visit};
+use crate::games::{ALL, named, visit};
 use crate::long::{Stop, long};
 use crate::shared::Shared;
 use crate::trajectories::Recorded;
@@ -124,7 +124,8 @@ impl SelfPlay {
     fn of(py: Python<'_>, config: Config) -> PyResult<Self> {
         let (name, opening) = (config.game.rules.clone(), Opening(config.clone(), config.seed));
         let stop = Stop::default();
-        let opened = py.detach(|| guarded(|| stop.within(|| visit(&name, opening))))?;
+        let open = || Some(named(&name)?.map(|game| visit(&*game, opening)));
+        let opened = py.detach(|| guarded(|| stop.within(open)))?;
         let targets = opened.ok_or_else(|| fault(format!("no game named `{name}`")))?;
         let targets = targets.map_err(fault)?.map_err(fault)?;
         Ok(Self { config, targets: Shared::new(targets), stop })
