@@ -29,7 +29,7 @@ use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
 use adept_trainer::labels::{self, LabelReport};
 use adept_trainer::positions;
 use adept_trainer::run::{
-    self, Cancel, Event, Observer, Record, RunEstimate, TrainError, TrainOptions, Unusable,
+    self, AnyTargets, Cancel, Event, Observer, Record, RunEstimate, TrainError, TrainOptions, Unusable,
 };
 use std::any::Any;
 use std::io::Write;
@@ -232,6 +232,11 @@ impl<G: Kit> AnyGame for G {
     /// Opens an encoder, or the default one: an `Arc<dyn Encoder<G>>`, where `G` is the type of this game.
     fn encoder(&self, name: Option<&str>) -> Result<Box<dyn Any + Send>, OpenError> {
         Ok(Box::new(open::encoder(self, name)?))
+    }
+
+    /// Self-play without learning, by a config.
+    fn targets(self: Arc<Self>, config: Config, seed: u64) -> Result<Box<dyn AnyTargets>, TrainError> {
+        run::targets(self, config, seed)
     }
 
     /// Binds a checkpoint to this game.
