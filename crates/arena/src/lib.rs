@@ -20,7 +20,7 @@ pub use agents::{
     Agent, Asking, Boltzmann, Deliberating, EpsilonGreedy, Greedy, PlayoutAgent, Playouts, Random, Scratch,
     Scripted,
 };
-pub use analysis::{MoveLoss, TIE, inspect, move_loss, review, rollout};
+pub use analysis::{MoveLoss, TIE, inspect, move_loss, opened, review, rollout};
 pub use error::{ExactError, OpenError};
 pub use exact::{
     BestResponse, Equity, Grade, Grader, Guarantee, Minimax, SoloGrade, Survey, WinDrawLoss, best_responses,

@@ -13,9 +13,10 @@ mod memory;
 
 use adept_game::{Found, GameError, Kit, Visitor};
 use adept_ground::shared;
+use std::any::Any;
 
 /// Looks up a built-in game by name. Each game implements this besides [`Kit`].
-trait Family: Kit {
+trait Family: Kit + Clone {
     /// Name of the default rule set, for lists.
     const USUAL: &str;
 
@@ -35,6 +36,14 @@ macro_rules! games {
         pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<Result<V::Output, GameError>> {
             $(if let Some(found) = <$folder::$game as Family>::named(name) {
                 return Some(found.map(|game| visitor.visit(game)));
+            })+
+            None
+        }
+
+        /// Calls the visitor with a copy of a game whose type is erased. None if it is not a built-in game.
+        pub fn visit_erased<V: Visitor>(game: &dyn Any, visitor: V) -> Option<V::Output> {
+            $(if let Some(game) = game.downcast_ref::<$folder::$game>() {
+                return Some(visitor.visit(Clone::clone(game)));
             })+
             None
         }

@@ -4,7 +4,7 @@
 //! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 use adept_builtin as builtin;
-use adept_game::{GameError, Kit, Visitor};
+use adept_game::{Found, GameError, Kit, Visitor};
 use adept_lab::{AnyGame, Catalogue};
 use adept_trainer::config::{Games, Rules, no_game};
 use std::sync::Arc;
@@ -23,9 +23,16 @@ impl Visitor for Erase {
     }
 }
 
+impl Builtin {
+    /// Looks up a rule set by name. None if no built-in game has this name; an error if its parameters are wrong.
+    pub fn named(&self, name: &str) -> Found<Arc<dyn AnyGame>> {
+        builtin::visit(name, Erase)
+    }
+}
+
 impl Catalogue for Builtin {
     fn find(&self, name: &str) -> Result<Arc<dyn AnyGame>, GameError> {
-        builtin::visit(name, Erase).unwrap_or_else(|| {
+        self.named(name).unwrap_or_else(|| {
             let known = builtin::names();
             let known: Vec<&str> = known.iter().map(String::as_str).chain(builtin::others()).collect();
             Err(no_game(name, &known))

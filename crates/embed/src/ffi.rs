@@ -332,7 +332,7 @@ pub unsafe extern "C" fn adept_choose_sizes(
     // SAFETY: as the caller promises.
     call(|| unsafe {
         let (model, position) = (self::model(model)?, string(position)?);
-        let sizes = model.bound.text_sizes(position)?.ok_or_else(|| no_move(position))?;
+        let sizes = model.0.text_sizes(position)?.ok_or_else(|| no_move(position))?;
         for (size, bytes) in [action_size, after_size].into_iter().zip(sizes) {
             if !size.is_null() {
                 size.write(bytes + 1);

@@ -5,6 +5,7 @@
 
 use crate::curves;
 use crate::decisions::DecisionOps;
+use crate::exact::ExactOps;
 use crate::export::ExportOps;
 use crate::farm::{self, Locally};
 use crate::labelling::LabelOps;
@@ -14,6 +15,7 @@ use crate::review::{self, Review, ReviewOptions};
 use crate::rollouts::RolloutOps;
 use crate::screening::ScreenOps;
 use adept_arena::cfr::{self, SolveOptions, Solved};
+use adept_arena::opened::{self, AnyModel, Opening};
 use adept_arena::{OpenError, Rung, open};
 use adept_erased::erased;
 use adept_game::laws::{self, Budget};
@@ -27,8 +29,9 @@ use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
 use adept_trainer::labels::{self, LabelReport};
 use adept_trainer::positions;
 use adept_trainer::run::{
-    self, Cancel, Event, Observer, Record, RunEstimate, TrainError, TrainOptions, Unusable,
+    self, AnyTargets, Cancel, Event, Observer, Record, RunEstimate, TrainError, TrainOptions, Unusable,
 };
+use std::any::Any;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -56,7 +59,7 @@ impl<G: Kit> Observer for OracleKeeper<'_, G> {
 
 /// Every operation of the commands on a game. Errors are those of the functions of the same names.
 #[allow(missing_docs, clippy::missing_errors_doc, reason = "each passes on to the function that it names")]
-#[erased(pub trait AnyGame: Rules + MeasureOps + ExportOps + DecisionOps + LabelOps + RolloutOps + ScreenOps + PairOps)]
+#[erased(pub trait AnyGame: Any + Rules + MeasureOps + ExactOps + ExportOps + DecisionOps + LabelOps + RolloutOps + ScreenOps + PairOps)]
 impl<G: Kit> AnyGame for G {
     fn train(
         &self,
@@ -219,6 +222,26 @@ impl<G: Kit> AnyGame for G {
 
     fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError> {
         cfr::solve(self, options)
+    }
+
+    /// Opens an agent: a `Box<dyn Agent<G>>`, where `G` is the type of this game.
+    fn agent(&self, name: &str) -> Result<Box<dyn Any + Send>, OpenError> {
+        Ok(Box::new(open::agent(self, name)?))
+    }
+
+    /// Opens an encoder, or the default one: an `Arc<dyn Encoder<G>>`, where `G` is the type of this game.
+    fn encoder(&self, name: Option<&str>) -> Result<Box<dyn Any + Send>, OpenError> {
+        Ok(Box::new(open::encoder(self, name)?))
+    }
+
+    /// Self-play without learning, by a config.
+    fn targets(self: Arc<Self>, config: Config, seed: u64) -> Result<Box<dyn AnyTargets>, TrainError> {
+        run::targets(self, config, seed)
+    }
+
+    /// Binds a checkpoint to this game.
+    fn model(self: Arc<Self>, opening: Opening) -> Result<Box<dyn AnyModel>, opened::Error> {
+        opening.open(self)
     }
 
     /// A room that keeps agents open for many sessions and requests. Searches stop after `patience` and answer with

@@ -11,6 +11,7 @@ pub mod checkpoints;
 pub mod compare;
 pub mod curves;
 pub mod decisions;
+pub mod exact;
 pub mod exchange;
 pub mod export;
 pub mod farm;

@@ -4,12 +4,13 @@ use crate::errors::guarded;
 use crate::game::PyGame;
 use crate::{fault, plain};
 use adept_library::game::laws::{self, Breach, Budget};
-use adept_library::game::{Game, GameError, Visitor};
+use adept_library::game::{Found, Game, GameError, Visitor};
 use adept_library::{AnyGame, Builtin, Catalogue, lab};
 use adept_trainer::config::{Games, Rules, no_game};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::json;
+use std::any::Any;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 static REGISTERED: RwLock<Vec<PyGame>> = RwLock::new(Vec::new());
@@ -30,11 +31,21 @@ pub(crate) fn registered(name: &str) -> Option<PyGame> {
     all_registered().iter().find(|game| game.name() == name).map(PyGame::at_work)
 }
 
-/// Calls the visitor with the game of this name, registered or built in. None if there is none.
-pub(crate) fn visit<V: Visitor>(name: &str, visitor: V) -> Option<Result<V::Output, GameError>> {
+/// Looks up a rule set by name, registered or built in. None if there is none.
+pub(crate) fn named(name: &str) -> Found<Arc<dyn AnyGame>> {
     match registered(name) {
-        Some(game) => Some(Ok(visitor.visit(game))),
-        None => adept_builtin::visit(name, visitor),
+        Some(game) => Some(Ok(Arc::new(game))),
+        None => Builtin.named(name),
+    }
+}
+
+/// Calls the visitor with a copy of a game of this process.
+pub(crate) fn visit<V: Visitor>(game: &dyn AnyGame, visitor: V) -> V::Output {
+    let game: &dyn Any = game;
+    match game.downcast_ref::<PyGame>() {
+        Some(game) => visitor.visit(game.clone()),
+        None => adept_builtin::visit_erased(game, visitor)
+            .unwrap_or_else(|| unreachable!("a game is registered or built in")),
     }
 }
 

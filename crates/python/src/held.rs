@@ -1,7 +1,7 @@
 //! The rules of a game that Python steps, and rows of it.
 
 use crate::game::PyGame;
-use adept_library::arena::open;
+use adept_library::AnyGame;
 use adept_library::game::{Afterstate, Encoder, Kit, Turn};
 use adept_library::model::Rows;
 use rustc_hash::FxHashMap;
@@ -63,6 +63,8 @@ pub(crate) struct Facts {
 /// The rules of a game.
 pub(crate) struct Held<G: Kit> {
     pub(crate) game: G,
+    /// The same game without its type. It opens agents and encoders and measures exactly, by code that is compiled with the catalogue.
+    pub(crate) erased: Arc<dyn AnyGame>,
     pub(crate) facts: Facts,
     /// What is in its rule file.
     pub(crate) file: Option<u64>,
@@ -72,8 +74,13 @@ pub(crate) struct Held<G: Kit> {
 /// Encoders that are kept open.
 const MOST_ENCODERS: usize = 64;
 
+/// The agent or encoder that the erased game opened.
+pub(crate) fn typed<T: 'static>(opened: Box<dyn Any + Send>) -> T {
+    *opened.downcast().unwrap_or_else(|_| unreachable!("it is of the type of the game"))
+}
+
 impl<G: Kit> Held<G> {
-    pub(crate) fn new(game: G, file: Option<u64>) -> Arc<Self> {
+    pub(crate) fn new(game: G, erased: Arc<dyn AnyGame>, file: Option<u64>) -> Arc<Self> {
         let numbers = game.action_numbers();
         let facts = Facts {
             name: game.name().into(),
@@ -83,7 +90,7 @@ impl<G: Kit> Held<G> {
             most_actions: numbers.most,
             is_in_python: (&game as &dyn Any).is::<PyGame>(),
         };
-        Arc::new(Self { game, facts, file, encoders: Mutex::default() })
+        Arc::new(Self { game, erased, facts, file, encoders: Mutex::default() })
     }
 
     /// The encoder of this name, or the usual one.
@@ -93,7 +100,7 @@ impl<G: Kit> Held<G> {
         if let Some(encoder) = open.get(key) {
             return Ok(encoder.clone());
         }
-        let encoder = open::encoder(&self.game, name).map_err(|e| e.to_string())?;
+        let encoder: Arc<dyn Encoder<G>> = typed(self.erased.encoder(name).map_err(|e| e.to_string())?);
         encoder.fits(&self.game)?;
         if open.len() >= MOST_ENCODERS {
             open.clear();

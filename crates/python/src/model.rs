@@ -2,10 +2,10 @@
 
 use crate::errors::guarded;
 use crate::exchange;
-use crate::games::registered;
+use crate::games;
 use crate::{fault, given, plain};
-use adept_embed::Error;
 use adept_library::arena::naming;
+use adept_library::arena::opened::{AnyModel, Error, Network, Opening};
 use adept_library::model::checkpoint::{self, Manifest};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::intern;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// An opened checkpoint. Several threads may use it at once.
 #[pyclass(frozen, module = "adept")]
 pub(crate) struct Model {
-    model: adept_embed::Model,
+    model: Box<dyn AnyModel>,
     /// The folder of the checkpoint, as it was given.
     path: PathBuf,
     /// What opens it from any folder, with its search.
@@ -40,23 +40,20 @@ impl Model {
             let named = named(&path);
             let manifest = checkpoint::manifest(&path).map_err(fault)?;
             let name = &manifest.game;
-            let model = match registered(name) {
-                Some(game) => adept_embed::Model::open_for(game, &named)?,
-                None if adept_builtin::visit(name, Known).is_none() => {
-                    let text = format!(
-                        "{}: is of the game `{name}`, which is neither built in nor registered: call adept.register first",
-                        path.display()
-                    );
-                    return Err(Error::Checkpoint(text));
-                }
-                None => adept_embed::Model::open(&named)?,
-            };
+            let game = games::named(name).ok_or_else(|| {
+                Error::Checkpoint(format!(
+                    "{}: is of the game `{name}`, which is neither built in nor registered: call adept.register first",
+                    path.display()
+                ))
+            })?;
+            let opening = Opening::at(&named, false)?;
+            let model = game.map_err(|error| opening.unknown()(&error.to_string()))?.model(opening)?;
             Ok(Self { model, path, name: whole, manifest })
         };
         py.detach(|| guarded(open))?.map_err(fault)
     }
 
-    fn network(&self) -> PyResult<adept_embed::Network> {
+    fn network(&self) -> PyResult<Network> {
         let network = self.model.network().map_err(fault)?;
         network.ok_or_else(|| {
             let what = match self.manifest.quantised {
@@ -68,15 +65,6 @@ impl Model {
             fault(format!("{}: {what}", self.path.display()))
         })
     }
-}
-
-/// Asks whether a game is known.
-struct Known;
-
-impl adept_library::game::Visitor for Known {
-    type Output = ();
-
-    fn visit<G: adept_library::game::Kit>(self, _: G) {}
 }
 
 /// Opens a checkpoint folder, or the latest (or best) checkpoint of a run folder.
@@ -94,7 +82,7 @@ fn slices(positions: &[String]) -> Vec<&str> {
 }
 
 /// What a model computes of rows.
-type OfRows<T> = fn(&adept_embed::Model, usize, &[f32], &[u64]) -> Result<T, Error>;
+type OfRows<T> = fn(&(dyn AnyModel + 'static), usize, &[f32], &[u64]) -> Result<T, Error>;
 
 impl Model {
     /// What is computed of rows, and how many rows there are.
@@ -120,7 +108,7 @@ impl Model {
         let numbers = dense.as_slice()?;
         // A copy, since another thread must not change an index after it was checked.
         let index: Vec<u64> = index.map_or_else(Vec::new, |index| index.as_array().iter().copied().collect());
-        let found = py.detach(|| of(&self.model, rows, numbers, &index)).map_err(fault)?;
+        let found = py.detach(|| of(&*self.model, rows, numbers, &index)).map_err(fault)?;
         Ok((found, rows))
     }
 }
@@ -155,7 +143,7 @@ impl Model {
         dense: &Bound<'py, PyAny>,
         index: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let (values, _) = self.of_rows(py, (dense, index), adept_embed::Model::evaluate_slices)?;
+        let (values, _) = self.of_rows(py, (dense, index), <dyn AnyModel>::evaluate)?;
         Ok(PyArray1::from_slice(py, &values))
     }
 
@@ -169,7 +157,7 @@ impl Model {
         dense: &Bound<'py, PyAny>,
         index: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let (outcomes, rows) = self.of_rows(py, (dense, index), adept_embed::Model::outcomes)?;
+        let (outcomes, rows) = self.of_rows(py, (dense, index), <dyn AnyModel>::outcomes)?;
         let classes = self.model.describe().head.classes().map_or(0, <[_]>::len);
         outcomes.into_pyarray(py).reshape([rows, classes])
     }
@@ -242,18 +230,16 @@ impl Model {
         positions: &Bound<'py, PyAny>,
         index: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let of =
-            |model: &adept_embed::Model, n: usize, dense: &[f32], index: &[u64]| model.gates(n, dense, index);
         let (found, rows) = match positions.extract::<Vec<String>>() {
             Ok(texts) if index.is_none() => {
                 let gates = || {
                     let rows = self.model.encode(&slices(&texts))?;
-                    Ok((of(&self.model, rows.len(), &rows.dense, &rows.index)?, rows.len()))
+                    Ok((self.model.gates(rows.len(), &rows.dense, &rows.index)?, rows.len()))
                 };
                 py.detach(|| guarded(gates))?.map_err(|error: Error| fault(error))?
             }
             _ if positions.is_instance_of::<PyString>() => return Err(given::texts(positions).unwrap_err()),
-            _ => self.of_rows(py, (positions, index), of)?,
+            _ => self.of_rows(py, (positions, index), <dyn AnyModel>::gates)?,
         };
         let found = found.ok_or_else(|| fault(format!("{}: has no experts", self.path.display())))?;
         let (experts, gates) = (found.experts.len(), PyDict::new(py));

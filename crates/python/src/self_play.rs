@@ -3,100 +3,23 @@
 use crate::config::config_of;
 use crate::errors::guarded;
 use crate::exchange;
-use crate::games::{ALL, visit};
+use crate::games::{ALL, named};
 use crate::long::{Stop, long};
 use crate::shared::Shared;
-use crate::trajectories::Recorded;
+use crate::trajectories::into_python;
 use crate::{fault, given, plain};
-use adept_erased::erased;
 use adept_library::Catalogue;
-use adept_library::game::{Kit, Visitor};
-use adept_library::model::program::Program;
 use adept_library::model::{ModelError, Samples};
 use adept_trainer::config::{Config, Method};
-use adept_trainer::run::{Cancel, Targets, TrainError};
+use adept_trainer::run::{AnyTargets, Cancel, PART};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Games that one call may play.
 const MOST: u64 = 1_000_000;
-/// Games between two looks for Ctrl-C.
-const PART: u64 = 256;
-/// Bytes of the trajectories of one call.
-const MOST_BYTES: usize = 1 << 32;
-
-/// [`Targets`] without the type of the game.
-#[erased(trait AnyTargets: Send)]
-impl<G: Kit> AnyTargets for Targets<G> {
-    fn play(&mut self, games: u64) -> Result<Samples, ModelError> {
-        Targets::play(self, games)
-    }
-
-    /// Plays as long as `goes_on` holds.
-    fn record(&mut self, games: u64, goes_on: &dyn Fn() -> bool) -> Result<Recorded, ModelError> {
-        let (first, bootstrap, mut lambda) = (self.played(), self.bootstrap(), Vec::new());
-        let (mut record, mut left) = (self.empty(), games);
-        while left > 0 && goes_on() {
-            let part = left.min(PART);
-            let of_part = Targets::record(self, part, &mut record)?;
-            lambda.resize(record.columns.games(), of_part);
-            left -= part;
-            if record.bytes() > MOST_BYTES {
-                return Err(ModelError::Unsupported(format!(
-                    "the trajectories of {} games take more than {} GiB: play fewer games in a call",
-                    games - left,
-                    MOST_BYTES >> 30
-                )));
-            }
-        }
-        let (rows, columns) = (std::mem::take(&mut record.rows), std::mem::take(&mut record.columns));
-        let (head, classes) = (self.head().clone(), record.classes().to_vec());
-        let game = self.game().clone();
-        let zero_sum = game.zero_sum() && !game.hides();
-        let texts = Box::new(move |number, plies: &[u32]| record.shown(&game, number, plies));
-        Ok(Recorded { rows, columns, lambda, first, head, bootstrap, classes, zero_sum, texts })
-    }
-
-    /// The generator of the next game, as JSON.
-    fn generator(&self) -> Result<String, ModelError> {
-        Ok(serde_json::to_string(Targets::generator(self))?)
-    }
-
-    fn go_on(&mut self, played: u64, generator: &str) -> Result<(), ModelError> {
-        Targets::go_on(self, played, serde_json::from_str(generator)?);
-        Ok(())
-    }
-
-    fn played(&self) -> u64 {
-        Targets::played(self)
-    }
-
-    fn program(&self) -> Option<&Arc<Program>> {
-        Targets::program(self)
-    }
-
-    fn weights(&mut self) -> Result<Vec<f32>, ModelError> {
-        Targets::weights(self)
-    }
-
-    fn adopt(&mut self, flat: &[f32]) -> Result<(), ModelError> {
-        Targets::adopt(self, flat)
-    }
-}
-
-struct Opening(Config, u64);
-
-impl Visitor for Opening {
-    type Output = Result<Box<dyn AnyTargets>, TrainError>;
-
-    fn visit<G: Kit>(self, game: G) -> Self::Output {
-        Ok(Box::new(Targets::new(game, self.0, self.1)?))
-    }
-}
 
 /// Plays the games of a config with `[learn.td]`, and hands out TD(λ) targets, or the games themselves, for a learner elsewhere.
 ///
@@ -122,9 +45,9 @@ impl SelfPlay {
 
 impl SelfPlay {
     fn of(py: Python<'_>, config: Config) -> PyResult<Self> {
-        let (name, opening) = (config.game.rules.clone(), Opening(config.clone(), config.seed));
-        let stop = Stop::default();
-        let opened = py.detach(|| guarded(|| stop.within(|| visit(&name, opening))))?;
+        let (name, stop) = (&config.game.rules, Stop::default());
+        let open = || Some(named(name)?.map(|game| game.targets(config.clone(), config.seed)));
+        let opened = py.detach(|| guarded(|| stop.within(open)))?;
         let targets = opened.ok_or_else(|| fault(format!("no game named `{name}`")))?;
         let targets = targets.map_err(fault)?.map_err(fault)?;
         Ok(Self { config, targets: Shared::new(targets), stop })
@@ -221,19 +144,11 @@ impl SelfPlay {
                 false => self.at_length(py, |found, cancel| found.record(games, &|| !cancel.requested()))?,
             };
             let Method::Td(td) = &self.config.learn.method else { return Err(fault("no games")) };
-            return recorded.into_python(py, td);
+            return into_python(py, recorded, td);
         }
         let samples = match games <= PART {
-            true => self.with(py, |found| found.play(games))?.map_err(fault)?,
-            false => self.at_length(py, |found, cancel| {
-                let mut all = found.play(0)?;
-                let mut left = games;
-                while left > 0 && !cancel.requested() {
-                    all.append(&found.play(left.min(PART))?);
-                    left -= left.min(PART);
-                }
-                Ok(all)
-            })?,
+            true => self.with(py, |found| found.play(games, &|| true))?.map_err(fault)?,
+            false => self.at_length(py, |found, cancel| found.play(games, &|| !cancel.requested()))?,
         };
         let outputs = samples.outputs();
         let Samples { rows, targets, weights } = samples;

@@ -1,12 +1,12 @@
 //! The objects that Python steps: rules, states and actions, batches of games, agents.
 
 use crate::errors::guarded;
-use crate::games::{ALL, visit};
+use crate::games::{ALL, named};
 use crate::held::{Encoded, MOST_NUMBERS};
 use crate::lanes::{AnyBatch, Options, Stepped};
 use crate::long::{on_its_own, until_interrupted};
 use crate::shared::Shared;
-use crate::typed::{AnyAgent, AnyRules, Draw, Erase, Known, Node, Place, Step, Way, hash_of};
+use crate::typed::{AnyAgent, AnyRules, Draw, Known, Node, Place, Step, Way, hash_of, rules_of};
 use crate::{fault, given};
 use adept_library::game::{Turn, stream};
 use adept_trainer::config::Games;
@@ -33,7 +33,7 @@ pub(crate) fn find_game(py: Python<'_>, name: &str) -> PyResult<Rules> {
         // A rule file may be another at the next call.
         let path = name.strip_prefix("file:").map(std::path::Path::new);
         let file = path.and_then(|path| std::fs::read(path).ok()).map(|bytes| hash_of(&bytes));
-        visit(name, Erase(file))
+        Some(named(name)?.map(|game| rules_of(&game, file)))
     };
     let found = py.detach(|| guarded(open))?;
     let none = || {
@@ -242,14 +242,14 @@ impl Rules {
             return Err(PyTypeError::new_err("agents: a list with an agent for each seat is needed"));
         }
         let names = agents.try_iter()?.map(|agent| agent_name(&agent?)).collect::<PyResult<Vec<_>>>()?;
-        answer(py, &self.0, move |rules| rules.equity(&names))
+        answer(py, &self.0, move |rules| rules.erased().equity(&names).map_err(|e| e.to_string()))
     }
 
     /// The exact expected utility of the best response in each seat, where the agent has all other seats. For small games, with
     /// hidden information too: `info` must then have perfect recall.
     fn best_responses(&self, py: Python<'_>, agent: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         let name = agent_name(agent)?;
-        answer(py, &self.0, move |rules| rules.best_responses(&name))
+        answer(py, &self.0, move |rules| rules.erased().best_responses(&name).map_err(|e| e.to_string()))
     }
 
     /// The mean of both best responses in a zero-sum game of two players: 0 at an equilibrium.

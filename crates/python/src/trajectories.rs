@@ -3,33 +3,14 @@
 use crate::errors::guarded;
 use crate::fault;
 use adept_library::game::OutcomeClass;
-use adept_library::model::{Head, Rows};
+use adept_library::model::Head;
 use adept_trainer::config::{Along, Rewards, TdSettings};
+use adept_trainer::run::{InWords, Recorded};
 use adept_trainer::td::{self, Bootstrap, Columns, Shown};
 use numpy::{Element, IntoPyArray, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{exceptions::PyTypeError, intern};
-
-/// Games that were played, with their texts on demand.
-pub(crate) struct Recorded {
-    pub(crate) rows: Rows,
-    pub(crate) columns: Columns,
-    /// λ of each game.
-    pub(crate) lambda: Vec<f32>,
-    /// Number of the first game.
-    pub(crate) first: u64,
-    pub(crate) head: Head,
-    pub(crate) bootstrap: Bootstrap,
-    /// Classes of the column `outcome`.
-    pub(crate) classes: Vec<OutcomeClass>,
-    /// Whether a reply's value counts with the opposite sign.
-    pub(crate) zero_sum: bool,
-    pub(crate) texts: Box<InWords>,
-}
-
-/// Positions and moves of games in words: of a game, by the numbers of moves before them.
-pub(crate) type InWords = dyn Fn(usize, &[u32]) -> Vec<Shown> + Send + Sync;
 
 /// Positions and moves of games in words.
 #[pyclass(frozen, module = "adept._adept")]
@@ -82,93 +63,89 @@ impl Following {
     }
 }
 
-impl Recorded {
-    /// The object of Python, for a config with these settings.
-    pub(crate) fn into_python<'py>(
-        self,
-        py: Python<'py>,
-        settings: &TdSettings,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let Self { rows, columns, lambda, first, head, bootstrap, classes, zero_sum, texts } = self;
-        let (n, games, players) = (rows.len(), columns.games(), columns.players);
-        let decisions = columns.decisions();
-        let Following { next, reply, reward } = Following::of(&columns, n, bootstrap.discount);
-        let (mut game, mut starts) = (Vec::with_capacity(n), vec![0i64; games + 1]);
-        let kept: Vec<usize> = (0..decisions).filter(|&i| columns.row[i] >= 0).collect();
-        for (number, pair) in columns.starts.windows(2).enumerate() {
-            let here = (pair[0]..pair[1]).filter(|&i| columns.row[i as usize] >= 0).count();
-            game.extend(std::iter::repeat_n(number as i64, here));
-            starts[number + 1] = game.len() as i64;
-        }
-        let of_rows = PyDict::new(py);
-        let (dense, index) = (rows.dense_width(), rows.index_width());
-        of_rows.set_item("dense", rows.dense.into_pyarray(py).reshape([n, dense])?)?;
-        // The same bits: PyTorch has no whole numbers without a sign.
-        let words = rows.index.into_pyarray(py).call_method1("view", ("int64",))?;
-        of_rows.set_item("index", words.call_method1("reshape", (n, index))?)?;
-        of_rows.set_item("game", game.into_pyarray(py))?;
-        let of = |column: &[i64]| -> Vec<i64> { kept.iter().map(|&i| column[i]).collect() };
-        let floats = |column: &[f32]| -> Vec<f32> { kept.iter().map(|&i| column[i]).collect() };
-        of_rows.set_item("ply", of(&columns.ply).into_pyarray(py))?;
-        of_rows.set_item("player", of(&columns.player).into_pyarray(py))?;
-        of_rows.set_item("value", floats(&columns.own).into_pyarray(py))?;
-        of_rows.set_item("best", floats(&columns.best).into_pyarray(py))?;
-        of_rows.set_item("reward", reward.into_pyarray(py))?;
-        let explored: Vec<bool> = kept.iter().map(|&i| columns.explored[i]).collect();
-        of_rows.set_item("explored", explored.into_pyarray(py))?;
-        of_rows.set_item("next", next.into_pyarray(py))?;
-        of_rows.set_item("reply", reply.into_pyarray(py))?;
-        of_rows.set_item("weights", vec![1.0f32; n].into_pyarray(py))?;
-
-        let of_decisions = PyDict::new(py);
-        of_decisions.set_item("row", columns.row.into_pyarray(py))?;
-        of_decisions.set_item("player", columns.player.into_pyarray(py))?;
-        of_decisions.set_item("value", columns.value.into_pyarray(py))?;
-        of_decisions.set_item("best", columns.best.into_pyarray(py))?;
-        of_decisions.set_item("reward", columns.reward.into_pyarray(py))?;
-        let each = columns.outcomes.len().checked_div(decisions).unwrap_or(0);
-        of_decisions.set_item("outcomes", columns.outcomes.into_pyarray(py).reshape([decisions, each])?)?;
-
-        let possible: Vec<i64> = columns.possible.iter().map(|&bits| bits as i64).collect();
-        of_decisions.set_item("possible", possible.into_pyarray(py))?;
-
-        let of_games = PyDict::new(py);
-        let numbers: Vec<i64> = (0..games).map(|i| (first + i as u64) as i64).collect();
-        of_games.set_item("number", numbers.into_pyarray(py))?;
-        of_games.set_item("lambda", lambda.into_pyarray(py))?;
-        of_games.set_item("result", columns.result.into_pyarray(py).reshape([games, players])?)?;
-        of_games.set_item("utility", columns.utility.into_pyarray(py).reshape([games, players])?)?;
-        of_games.set_item("outcome", columns.outcome.into_pyarray(py).reshape([games, players])?)?;
-        let each = columns.end.len().checked_div(games).unwrap_or(0);
-        of_games.set_item("end", columns.end.into_pyarray(py).reshape([games, each])?)?;
-
-        let about = PyDict::new(py);
-        about.set_item("players", players)?;
-        about.set_item("discount", bootstrap.discount)?;
-        about.set_item("chosen", bootstrap.chosen)?;
-        about.set_item("clip", bootstrap.clip)?;
-        let names: Vec<String> = classes.into_iter().map(|class| class.name).collect();
-        about.set_item("classes", names)?;
-        let head = head.classes();
-        let mirror: Option<Vec<usize>> = head.map(|all| all.iter().map(|class| class.mirror).collect());
-        about.set_item("mirror", mirror)?;
-        about.set_item("along", if settings.along == Along::Both { "both" } else { "player" })?;
-        let no_both = match settings.rewards {
-            _ if !zero_sum => {
-                Some("replies count in zero-sum games of two players without hidden information alone")
-            }
-            Rewards::Steps => {
-                Some("replies count where the outcome alone is learned, not rewards on the way")
-            }
-            Rewards::Outcome => None,
-        };
-        about.set_item("no_both", no_both)?;
-
-        let starts = (starts.into_pyarray(py), columns.starts.into_pyarray(py));
-        let texts = Bound::new(py, Texts(texts))?;
-        let class = py.import(intern!(py, "adept._trajectories"))?.getattr(intern!(py, "Trajectories"))?;
-        class.call_method1(intern!(py, "_of"), (of_rows, of_decisions, of_games, starts, about, texts))
+/// Recorded games as the object of Python, for a config with these settings.
+pub(crate) fn into_python<'py>(
+    py: Python<'py>,
+    recorded: Recorded,
+    settings: &TdSettings,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Recorded { rows, columns, lambda, first, head, bootstrap, classes, zero_sum, texts } = recorded;
+    let (n, games, players) = (rows.len(), columns.games(), columns.players);
+    let decisions = columns.decisions();
+    let Following { next, reply, reward } = Following::of(&columns, n, bootstrap.discount);
+    let (mut game, mut starts) = (Vec::with_capacity(n), vec![0i64; games + 1]);
+    let kept: Vec<usize> = (0..decisions).filter(|&i| columns.row[i] >= 0).collect();
+    for (number, pair) in columns.starts.windows(2).enumerate() {
+        let here = (pair[0]..pair[1]).filter(|&i| columns.row[i as usize] >= 0).count();
+        game.extend(std::iter::repeat_n(number as i64, here));
+        starts[number + 1] = game.len() as i64;
     }
+    let of_rows = PyDict::new(py);
+    let (dense, index) = (rows.dense_width(), rows.index_width());
+    of_rows.set_item("dense", rows.dense.into_pyarray(py).reshape([n, dense])?)?;
+    // The same bits: PyTorch has no whole numbers without a sign.
+    let words = rows.index.into_pyarray(py).call_method1("view", ("int64",))?;
+    of_rows.set_item("index", words.call_method1("reshape", (n, index))?)?;
+    of_rows.set_item("game", game.into_pyarray(py))?;
+    let of = |column: &[i64]| -> Vec<i64> { kept.iter().map(|&i| column[i]).collect() };
+    let floats = |column: &[f32]| -> Vec<f32> { kept.iter().map(|&i| column[i]).collect() };
+    of_rows.set_item("ply", of(&columns.ply).into_pyarray(py))?;
+    of_rows.set_item("player", of(&columns.player).into_pyarray(py))?;
+    of_rows.set_item("value", floats(&columns.own).into_pyarray(py))?;
+    of_rows.set_item("best", floats(&columns.best).into_pyarray(py))?;
+    of_rows.set_item("reward", reward.into_pyarray(py))?;
+    let explored: Vec<bool> = kept.iter().map(|&i| columns.explored[i]).collect();
+    of_rows.set_item("explored", explored.into_pyarray(py))?;
+    of_rows.set_item("next", next.into_pyarray(py))?;
+    of_rows.set_item("reply", reply.into_pyarray(py))?;
+    of_rows.set_item("weights", vec![1.0f32; n].into_pyarray(py))?;
+
+    let of_decisions = PyDict::new(py);
+    of_decisions.set_item("row", columns.row.into_pyarray(py))?;
+    of_decisions.set_item("player", columns.player.into_pyarray(py))?;
+    of_decisions.set_item("value", columns.value.into_pyarray(py))?;
+    of_decisions.set_item("best", columns.best.into_pyarray(py))?;
+    of_decisions.set_item("reward", columns.reward.into_pyarray(py))?;
+    let each = columns.outcomes.len().checked_div(decisions).unwrap_or(0);
+    of_decisions.set_item("outcomes", columns.outcomes.into_pyarray(py).reshape([decisions, each])?)?;
+
+    let possible: Vec<i64> = columns.possible.iter().map(|&bits| bits as i64).collect();
+    of_decisions.set_item("possible", possible.into_pyarray(py))?;
+
+    let of_games = PyDict::new(py);
+    let numbers: Vec<i64> = (0..games).map(|i| (first + i as u64) as i64).collect();
+    of_games.set_item("number", numbers.into_pyarray(py))?;
+    of_games.set_item("lambda", lambda.into_pyarray(py))?;
+    of_games.set_item("result", columns.result.into_pyarray(py).reshape([games, players])?)?;
+    of_games.set_item("utility", columns.utility.into_pyarray(py).reshape([games, players])?)?;
+    of_games.set_item("outcome", columns.outcome.into_pyarray(py).reshape([games, players])?)?;
+    let each = columns.end.len().checked_div(games).unwrap_or(0);
+    of_games.set_item("end", columns.end.into_pyarray(py).reshape([games, each])?)?;
+
+    let about = PyDict::new(py);
+    about.set_item("players", players)?;
+    about.set_item("discount", bootstrap.discount)?;
+    about.set_item("chosen", bootstrap.chosen)?;
+    about.set_item("clip", bootstrap.clip)?;
+    let names: Vec<String> = classes.into_iter().map(|class| class.name).collect();
+    about.set_item("classes", names)?;
+    let head = head.classes();
+    let mirror: Option<Vec<usize>> = head.map(|all| all.iter().map(|class| class.mirror).collect());
+    about.set_item("mirror", mirror)?;
+    about.set_item("along", if settings.along == Along::Both { "both" } else { "player" })?;
+    let no_both = match settings.rewards {
+        _ if !zero_sum => {
+            Some("replies count in zero-sum games of two players without hidden information alone")
+        }
+        Rewards::Steps => Some("replies count where the outcome alone is learned, not rewards on the way"),
+        Rewards::Outcome => None,
+    };
+    about.set_item("no_both", no_both)?;
+
+    let starts = (starts.into_pyarray(py), columns.starts.into_pyarray(py));
+    let texts = Bound::new(py, Texts(texts))?;
+    let class = py.import(intern!(py, "adept._trajectories"))?.getattr(intern!(py, "Trajectories"))?;
+    class.call_method1(intern!(py, "_of"), (of_rows, of_decisions, of_games, starts, about, texts))
 }
 
 /// The numbers of an array of this type.

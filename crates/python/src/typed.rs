@@ -3,13 +3,15 @@
 //! A state is a node: the state of the game with its legal actions, which are listed when they are first asked for. An action is a node
 //! and a place in its list, so that a list of actions costs nothing before one is taken from it.
 
-use crate::held::{Encoded, Facts, Held};
+use crate::games::visit;
+use crate::held::{Encoded, Facts, Held, typed};
 use crate::lanes::{AnyBatch, Lanes, Options};
 use adept_erased::erased;
-use adept_library::arena::{self, Agent, BestResponse, Decision, ExactError};
+use adept_library::AnyGame;
+use adept_library::arena::{Agent, Decision};
 use adept_library::game::{
-    Afterstate, Encoder, Game, GameError, GameInfo, Kit, Stream, Turn, Visitor, fingerprint, has_public_tree,
-    no_action, stream,
+    Afterstate, Encoder, Game, GameError, GameInfo, Kit, Stream, Turn, Visitor, fingerprint, no_action,
+    stream,
 };
 use pyo3::{FromPyObject, IntoPyObject};
 use std::any::Any;
@@ -187,22 +189,6 @@ impl<G: Kit> Typed<G> {
     }
 }
 
-/// Refuses what walks through all states of a game that is not small.
-fn needs_small<G: Kit>(game: &G, what: &str) -> Result<(), String> {
-    match game.is_small() {
-        true => Ok(()),
-        false => Err(format!(
-            "{what} walks through all states, and {} has too many, or is not said to be small",
-            game.name()
-        )),
-    }
-}
-
-/// The text of an error, with the name of the game.
-fn named<G: Kit>(game: &G) -> impl Fn(ExactError) -> String {
-    move |error| format!("{}: {error}", game.name())
-}
-
 pub(crate) fn hash_of(value: &impl Hash) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     value.hash(&mut hasher);
@@ -284,54 +270,18 @@ impl<G: Kit> AnyRules for Held<G> {
     }
 
     fn agent(self: Arc<Self>, name: &str) -> Result<Box<dyn AnyAgent>, String> {
-        let agent = arena::open::agent(&self.game, name).map_err(|e| e.to_string())?;
+        let agent = typed(self.erased.agent(name).map_err(|e| e.to_string())?);
         Ok(Box::new(Player { rules: self, agent }))
     }
 
     /// The exact value of optimal play by all from a state, for the first player.
     fn minimax(&self, node: &dyn Node) -> Result<f64, String> {
-        let game = &self.game;
-        if !game.zero_sum() || game.hides() {
-            return Err(format!(
-                "{}: minimax needs a game of two players with zero sum in which nothing is hidden",
-                game.name()
-            ));
-        }
-        needs_small(game, "minimax")?;
-        arena::optimal_value(game, &Typed::<G>::of(node)?.state).map_err(named(game))
+        self.erased.minimax(&Typed::<G>::of(node)?.state).map_err(|e| e.to_string())
     }
 
-    /// The exact utility of each player, with these agents in the seats.
-    fn equity(&self, names: &[String]) -> Result<Vec<f64>, String> {
-        let game = &self.game;
-        needs_small(game, "exact equity")?;
-        if names.len() != game.players() {
-            return Err(format!(
-                "{} agents for {} players of {}: name one for each seat",
-                names.len(),
-                game.players(),
-                game.name()
-            ));
-        }
-        let open = |name: &String| arena::open::agent(game, name).map_err(|e| e.to_string());
-        let mut agents = names.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        arena::expected_utilities(game, &game.start(), &mut agents).map_err(named(game))
-    }
-
-    /// The exact utility of the best response in each seat to an agent in all others.
-    fn best_responses(&self, name: &str) -> Result<Vec<f64>, String> {
-        let game = &self.game;
-        let agent = arena::open::agent(game, name).map_err(|e| e.to_string())?;
-        if game.hides() {
-            if !has_public_tree(game) {
-                needs_small(game, "a best response")?;
-            }
-            return arena::best_responses(game, agent).map_err(named(game));
-        }
-        needs_small(game, "a best response")?;
-        let mut solved = BestResponse::solve(game, agent).map_err(named(game))?;
-        let start = game.start();
-        (0..game.players()).map(|seat| solved.value(game, &start, seat).map_err(named(game))).collect()
+    /// The same game, for what needs no state.
+    fn erased(&self) -> &dyn AnyGame {
+        &*self.erased
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -576,13 +526,17 @@ impl<G: Kit> AnyAgent for Player<G> {
     }
 }
 
-/// Erases the type of a game. The number says what is in its rule file.
-pub(crate) struct Erase(pub(crate) Option<u64>);
+/// The rules of a game as Python steps them. The number says what is in its rule file.
+pub(crate) fn rules_of(game: &Arc<dyn AnyGame>, file: Option<u64>) -> Arc<dyn AnyRules> {
+    struct Hold(Arc<dyn AnyGame>, Option<u64>);
 
-impl Visitor for Erase {
-    type Output = Arc<dyn AnyRules>;
+    impl Visitor for Hold {
+        type Output = Arc<dyn AnyRules>;
 
-    fn visit<G: Kit>(self, game: G) -> Self::Output {
-        Held::new(game, self.0)
+        fn visit<G: Kit>(self, game: G) -> Self::Output {
+            Held::new(game, self.0, self.1)
+        }
     }
+
+    visit(&**game, Hold(game.clone(), file))
 }

@@ -525,7 +525,7 @@ pub fn read<G: Kit>(game: &G, texts: &[impl AsRef<str>]) -> Result<Vec<ParsedPos
 }
 
 /// The exact result of a finished game for the player who would move next, or for player 0 if that is not known.
-fn over<G: Kit>(game: &G, state: &G::State) -> f32 {
+pub(super) fn over<G: Kit>(game: &G, state: &G::State) -> f32 {
     let utility = match game.just_acted(state).filter(|_| game.zero_sum()) {
         Some(player) => -game.utility(state, player),
         None => game.utility(state, 0),

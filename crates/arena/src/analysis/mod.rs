@@ -2,6 +2,7 @@
 
 pub mod inspect;
 mod judge;
+pub mod opened;
 pub mod review;
 pub mod rollout;
 

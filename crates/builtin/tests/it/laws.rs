@@ -1,8 +1,9 @@
 //! Every built-in game satisfies the laws of games.
 
-use adept_builtin::{names, visit};
+use adept_builtin::{names, visit, visit_erased};
 use adept_game::laws::{Budget, Report, check};
 use adept_game::{Kit, Visitor};
+use std::any::Any;
 
 /// The bound on the number of legal actions of a state, and the number in one position.
 struct Actions(&'static str);
@@ -16,6 +17,35 @@ impl Visitor for Actions {
         game.actions(&state, &mut actions);
         (game.action_numbers().most, actions.len())
     }
+}
+
+struct Erase;
+
+impl Visitor for Erase {
+    type Output = Box<dyn Any>;
+
+    fn visit<G: Kit>(self, game: G) -> Self::Output {
+        Box::new(game)
+    }
+}
+
+struct Name;
+
+impl Visitor for Name {
+    type Output = String;
+
+    fn visit<G: Kit>(self, game: G) -> String {
+        game.name().into()
+    }
+}
+
+#[test]
+fn a_game_is_visited_when_its_type_is_erased() {
+    for name in names() {
+        let (game, known) = (visit(&name, Erase).unwrap().unwrap(), visit(&name, Name).unwrap().unwrap());
+        assert_eq!(visit_erased(&*game, Name), Some(known));
+    }
+    assert_eq!(visit_erased(&"no game", Name), None);
 }
 
 struct Check(Budget);

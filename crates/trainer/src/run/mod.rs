@@ -41,4 +41,4 @@ pub use options::TrainOptions;
 pub use outcome::{lock_of, losses, measurements, record_of, remove_run};
 pub use start::Init;
 pub use steer::{CHANGES, Changed, Setting, Steering};
-pub use targets::Targets;
+pub use targets::{AnyTargets, InWords, PART, Recorded, targets};

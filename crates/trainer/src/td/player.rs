@@ -5,7 +5,7 @@ use super::returns::{Bootstrap, Returns, Step};
 use crate::config::{Along, TraceKind};
 use adept_arena::search::{Search, SearchOptions};
 use adept_arena::values::{certain, class_of};
-use adept_arena::{Agent, Decision, LearnerModel, Scratch as Lists, Successors, agents};
+use adept_arena::{Agent, Decision, Evaluator, LearnerModel, Scratch as Lists, Successors, agents};
 use adept_game::{Game, Kit, OutcomeClass, Stream, Turn, draw_index, no_action};
 use adept_model::{Head, Learner, ModelError, OutcomeMask, Rows, Samples};
 use rand::RngExt;
@@ -389,10 +389,19 @@ fn look_ahead<G: Kit>(
     } else {
         at.game.actions(at.state, actions);
     }
-    let (mut search, ()) = search.with(bound);
+    let mut search = by_learner(search, bound);
     search.search(at, actions);
     values.clone_from(&search.found().values);
     search.with(()).0
+}
+
+/// The search, by the values of the learner's model. They are boxed, so that the search is compiled only once per game.
+fn by_learner<'a, G: Kit>(
+    search: Search<G, ()>,
+    bound: &'a mut LearnerModel<G>,
+) -> Search<G, Box<dyn Evaluator<G> + 'a>> {
+    let values: Box<dyn Evaluator<G> + 'a> = Box::new(bound);
+    search.with(values).0
 }
 
 /// Appends the distributions of the chosen and of the best action, as a search with the learner's model sees them. There is no `best`
@@ -406,7 +415,7 @@ fn outcomes_ahead<G: Kit>(
     buffer: &mut Vec<f32>,
     to: &mut Vec<f32>,
 ) -> Search<G, ()> {
-    let (mut search, ()) = search.with(bound);
+    let mut search = by_learner(search, bound);
     search.outcomes_after(at, chosen, buffer);
     to.extend_from_slice(buffer);
     if let Some(best) = best {
