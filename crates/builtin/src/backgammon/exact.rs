@@ -6,6 +6,7 @@
 //! the side after the move and the points on which it hits. The lists of all positions therefore fit into memory, and a
 //! row of values is read many times in succession.
 
+pub mod chances;
 pub mod cubeful;
 
 use super::side::{BAR, POINTS, Side};
