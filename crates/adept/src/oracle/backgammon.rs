@@ -44,7 +44,7 @@ fn usual_cube_file(game: &Backgammon) -> PathBuf {
 }
 
 /// The table with the cube of `--table` or of the default file; of a small game, a new one.
-fn find_with_cube(game: &Backgammon, args: &TableArgs) -> Result<CubefulTable> {
+pub(super) fn find_with_cube(game: &Backgammon, args: &TableArgs) -> Result<CubefulTable> {
     let Some(path) = args.table.clone().or_else(|| places::find(&usual_cube_file(game))) else {
         if game.checkers() == Table::MOST {
             bail!(
@@ -128,7 +128,7 @@ fn after_move(table: &CubefulTable, owner: CubeOwner, jacoby: bool) -> impl Fn(P
 }
 
 /// The words of a note on the rules of a money game.
-fn rules(jacoby: bool) -> &'static str {
+pub(super) fn rules(jacoby: bool) -> &'static str {
     if jacoby { "money play, by the Jacoby rule" } else { "money play, without the Jacoby rule" }
 }
 

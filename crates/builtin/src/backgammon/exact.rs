@@ -8,6 +8,7 @@
 
 pub mod chances;
 pub mod cubeful;
+pub mod study;
 
 use super::side::{BAR, POINTS, Side};
 use super::{Position, moves};
