@@ -7,6 +7,9 @@ use adept_ground::limits;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
+/// Default number of checkers of `oracle cube`.
+pub(crate) const CUBE_CHECKERS: u8 = 8;
+
 #[derive(Debug, Args)]
 pub(crate) struct OracleArgs {
     #[command(subcommand)]
@@ -164,16 +167,35 @@ pub(crate) enum OracleAction {
         #[command(flatten)]
         table: TableArgs,
     },
-    /// Measure models of the doubling cube in the bear-off against exact equities, in money play without gammons.
-    #[command(after_help = "Example:\n  adept oracle cube --checkers 8\n\n\
-                      Each model computes the equities of the cube from the exact chance of winning without a cube, with an efficiency x between a \
+    /// Measure models of the doubling cube in money play against exact equities: of the bear-off, without gammons, or of hypergammon.
+    #[command(
+        after_help = "Examples:\n  adept oracle cube --checkers 8\n  adept oracle cube --game hypergammon --network exact-256-64\n  adept oracle cube --game hypergammon --jacoby\n\n\
+                      Each model computes the equities of the cube from the exact chances without a cube, with an efficiency x between a \
                       dead cube (0) and a live one (1). The best x is chosen on one half of all pairs of sides, and all models are measured on the \
-                      other half. 8 checkers take a minute of one core and .4 GB of memory.")]
+                      other half; of hypergammon, on positions that are drawn from these halves. 8 checkers take a minute of one core and .4 GB of \
+                      memory. Hypergammon needs the table of `oracle build --game hypergammon --cube` and about 1.2 GB of memory."
+    )]
     Cube {
-        /// Maximum checkers per side.
-        #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=15))]
+        /// Maximum checkers per side of the bear-off.
+        #[arg(long, default_value_t = CUBE_CHECKERS, value_parser = clap::value_parser!(u8).range(1..=15))]
         checkers: u8,
-        /// Number of games with the best decisions, whose positions are measured too, and of drawn positions for moves.
+        /// Game: bearoff, hypergammon, backgammon:1 or backgammon:2.
+        #[arg(long, value_name = "RULES", default_value = "bearoff", hide_default_value = true)]
+        game: String,
+        /// Table file of hypergammon with the cube. Default: datasets/GAME-cube.table; small games are solved in memory.
+        #[arg(long, value_name = "FILE")]
+        table: Option<PathBuf>,
+        /// Of hypergammon: by the Jacoby rule, under which gammons count 1 while the cube is centred.
+        #[arg(long)]
+        jacoby: bool,
+        /// Of hypergammon: also measure models by the class probabilities of this network, a checkpoint or run with `head = "outcomes"`. May be
+        /// given several times.
+        #[arg(long = "network", value_name = "NAME")]
+        networks: Vec<String>,
+        /// Of hypergammon: number of drawn positions on which x is chosen, and of other ones on which models are measured. Default: 500000.
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..=limits::GAMES))]
+        positions: Option<u64>,
+        /// Number of games with the best decisions, whose positions are measured too; of the bear-off also of drawn positions for moves.
         #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=limits::GAMES))]
         games: u64,
         /// Seed of the games and of the drawn positions.

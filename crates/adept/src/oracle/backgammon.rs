@@ -38,7 +38,7 @@ fn find(game: &Backgammon, args: &TableArgs) -> Result<Arc<Table>> {
 }
 
 /// The table with the cube of `--table` or of the default file; of a small game, a new one.
-fn find_with_cube(game: &Backgammon, args: &TableArgs) -> Result<Arc<CubefulTable>> {
+pub(super) fn find_with_cube(game: &Backgammon, args: &TableArgs) -> Result<Arc<CubefulTable>> {
     Ok(cubeful_table(game, args.table.clone(), args.threads)?)
 }
 
@@ -107,7 +107,7 @@ fn after_move(table: &CubefulTable, owner: CubeOwner, jacoby: bool) -> impl Fn(P
 }
 
 /// The words of a note on the rules of a money game.
-fn rules(jacoby: bool) -> &'static str {
+pub(super) fn rules(jacoby: bool) -> &'static str {
     if jacoby { "money play, by the Jacoby rule" } else { "money play, without the Jacoby rule" }
 }
 

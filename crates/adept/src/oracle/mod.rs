@@ -4,9 +4,11 @@
 mod args;
 mod backgammon;
 mod cube;
+mod networks;
 mod study;
 
 use adept_builtin::backgammon::Backgammon;
+use adept_builtin::backgammon::exact::study as few;
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
 use adept_builtin::bearoff::labelled::{self, Labelled};
 use adept_builtin::bearoff::one_sided::gnubg::{GnubgOneSided, MOST_SOLVED as MOST_POINTS};
@@ -133,9 +135,22 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             };
             verify(what, *tolerance, table, as_json)
         }
-        OracleAction::Cube { checkers, games, seed, threads } => {
+        OracleAction::Cube { checkers, game, table, jacoby, networks, positions, games, seed, threads } => {
+            let args = TableArgs { table: table.clone(), bits: None, threads: *threads };
             let (checkers, games, seed, threads) = (*checkers, *games, *seed, *threads);
-            study::run(StudySettings { checkers, games, seed, threads }, as_json)
+            if let Some(game) = other_game(game, &args)? {
+                if checkers != args::CUBE_CHECKERS {
+                    bail!("--checkers is of the bear-off: {} has {} a side", game.name(), game.checkers());
+                }
+                let positions = positions.unwrap_or(study::POSITIONS);
+                let settings = few::StudySettings { jacoby: *jacoby, positions, games, seed, threads };
+                return study::hypergammon(&game, settings, networks, &args, as_json);
+            }
+            no_jacoby(*jacoby)?;
+            if table.is_some() || positions.is_some() || !networks.is_empty() {
+                bail!("--table, --positions and --network are of hypergammon: add --game, or leave them out");
+            }
+            study::bearoff(StudySettings { checkers, games, seed, threads }, as_json)
         }
         OracleAction::Sample { distribution, count, seed, checkers, game, out, table } => {
             if let Some(game) = other_game(game, table)? {

@@ -6,7 +6,9 @@
 //! the side after the move and the points on which it hits. The lists of all positions therefore fit into memory, and a
 //! row of values is read many times in succession.
 
+pub mod chances;
 pub mod cubeful;
+pub mod study;
 pub mod with_cube;
 
 use super::side::{BAR, POINTS, Side};

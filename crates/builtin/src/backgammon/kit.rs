@@ -321,7 +321,7 @@ fn with_any_owner(state: State, rng: &mut dyn Rng) -> State {
 }
 
 /// A position drawn uniformly from all that are not over.
-fn any_position(checkers: u8, rng: &mut dyn Rng) -> State {
+pub(super) fn any_position(checkers: u8, rng: &mut dyn Rng) -> State {
     // Places with repeats are as many as distinct numbers below 26 + n − 1, each less the number of those below it.
     let count = usize::from(checkers);
     let mut side = || {

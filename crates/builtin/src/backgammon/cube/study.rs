@@ -2,6 +2,15 @@
 //!
 //! A model gives E = (1 − x) · dead + x · live from the chances of a game without a cube. Its efficiency x may depend on the owner of the cube
 //! and on a class of positions. [`fit`] chooses x on some [cases](Case), and [`Figures`] say what a model costs on others.
+//!
+//! [`Study`] measures such models, and [estimators](Estimator) such as networks, in any game whose exact equities are [known](Solved).
+
+mod run;
+
+pub use run::{
+    Batch, CubeStudy, Estimate, Estimator, ModelFigures, Solved, Study, StudyModel, Unit, Visit, Words, add,
+    game, parts,
+};
 
 use super::{Chances, CubeModel, CubeValues, Terms};
 use crate::doubling::{CubeEquities, CubeOwner};
@@ -23,20 +32,34 @@ pub struct Case {
     exact: [f32; 3],
     dead: [f32; 3],
     live: [f32; 3],
-    class: u32,
+    kind: CaseKind,
+}
+
+/// What the efficiency of a position depends on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CaseKind {
+    /// The class, counted from 0.
+    pub class: u32,
+    /// The efficiency that GNU Backgammon uses.
+    pub usual: f32,
 }
 
 impl Case {
-    /// Takes the exact equities of a position, its chances without a cube, the rule for gammons, and its class, counted from 0.
-    pub fn new(exact: &CubeEquities, chances: Chances, jacoby: bool, class: u32) -> Self {
+    /// Takes the exact equities of a position, its chances without a cube, the rule for gammons, and its kind.
+    pub fn new(exact: &CubeEquities, chances: Chances, jacoby: bool, kind: CaseKind) -> Self {
         let equity = |x| {
             CubeOwner::ALL.map(|owner| {
                 let terms = Terms { owner, ..Terms::money(jacoby) };
                 CubeModel::usual().equity(x, chances, terms) as f32
             })
         };
-        let exact = CubeOwner::ALL.map(|owner| exact.no_double(owner) as f32);
-        Self { exact, dead: equity(0.0), live: equity(1.0), class }
+        Self { exact: rolled(exact), dead: equity(0.0), live: equity(1.0), kind }
+    }
+
+    /// Takes the exact equities of a position and estimates of them, which each model then gives.
+    pub fn estimated(exact: &CubeEquities, estimates: &CubeEquities, kind: CaseKind) -> Self {
+        let [dead, live] = [rolled(estimates); 2];
+        Self { exact: rolled(exact), dead, live, kind: CaseKind { usual: 0.0, ..kind } }
     }
 
     /// The exact equities.
@@ -44,20 +67,26 @@ impl Case {
         CubeEquities::new(self.exact.map(f64::from))
     }
 
-    /// The equities of a model.
-    fn modelled(&self, model: &Efficiencies) -> CubeEquities {
-        let x = &model[self.class as usize];
+    /// The equities of a model. Without efficiencies, it has that of GNU Backgammon.
+    fn modelled(&self, model: Option<&Efficiencies>) -> CubeEquities {
+        let x = model.map_or([self.kind.usual.into(); 3], |model| model[self.kind.class as usize]);
         CubeEquities::new(std::array::from_fn(|o| {
             (1.0 - x[o]) * f64::from(self.dead[o]) + x[o] * f64::from(self.live[o])
         }))
     }
 }
 
+/// The equities without a double.
+fn rolled(equities: &CubeEquities) -> [f32; 3] {
+    CubeOwner::ALL.map(|owner| equities.no_double(owner) as f32)
+}
+
 /// A position after a move.
 #[derive(Clone, Copy, Debug)]
 pub enum After {
-    /// The game is over. The points of the side that moved, for each unit of the cube.
-    Over(f64),
+    /// The game is over. The points of the side that moved, for each unit of the cube, by the owner that it sees: under the Jacoby rule, gammons
+    /// do not count with a centred cube.
+    Over([f64; 3]),
     /// The opponent is to roll.
     Before(Case),
 }
@@ -66,7 +95,7 @@ impl After {
     /// The equity for the side that moved, which sees the cube at `owner`, by the equities of a position.
     fn value(&self, owner: CubeOwner, equities: impl Fn(&Case) -> CubeEquities) -> f64 {
         match self {
-            Self::Over(points) => *points,
+            Self::Over(points) => points[owner as usize],
             Self::Before(case) => -equities(case).value(owner.swapped()),
         }
     }
@@ -87,9 +116,74 @@ pub struct Decisions {
     pub wrong: u64,
     /// Number of actions that are missed: rolls in place of doubles, passes in place of takes.
     pub missed: u64,
+    /// What the errors of means follow from, if the decisions are sampled.
+    spread: Spread,
+}
+
+/// Sums over units of a sample, such as games. A unit has a number of decisions, and loses a sum with a model and another sum with the usual one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Spread {
+    /// Number of units.
+    units: u64,
+    /// Sums of number².
+    numbers: f64,
+    /// Sums of lost², lost · number.
+    lost: [f64; 2],
+    /// The same of lost − lost with the usual model, and the sum of this difference.
+    more: [f64; 3],
+}
+
+/// A mean of a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampled {
+    /// The mean.
+    pub mean: f64,
+    /// Half of its 95 % interval.
+    pub half: f64,
+}
+
+impl Sampled {
+    /// The interval.
+    pub fn ci95(self) -> [f64; 2] {
+        [self.mean - self.half, self.mean + self.half]
+    }
 }
 
 impl Decisions {
+    /// Ends a unit of a sample: all decisions so far. `usual` are those of the usual model in the same unit.
+    fn end_unit(&mut self, usual: &Self) {
+        let (number, lost, more) = (self.all as f64, self.lost, self.lost - usual.lost);
+        self.spread = Spread {
+            units: u64::from(self.all > 0),
+            numbers: number * number,
+            lost: [lost * lost, lost * number],
+            more: [more * more, more * number, more],
+        };
+    }
+
+    /// The ratio of a sum over units to the number of decisions. Its variance is that of what each unit adds to sum − ratio · number.
+    fn ratio(&self, sum: f64, [squares, products]: [f64; 2]) -> Option<Sampled> {
+        let Spread { units, numbers, .. } = self.spread;
+        if units < 2 {
+            return None;
+        }
+        let (all, count) = (self.all as f64, units as f64);
+        let mean = sum / all;
+        let residual = (squares - 2.0 * mean * products + mean * mean * numbers).max(0.0);
+        Some(Sampled { mean, half: 1.96 * (residual * count / (count - 1.0)).sqrt() / all })
+    }
+
+    /// The mean loss with its interval. None without a sample.
+    pub fn sampled_loss(&self) -> Option<Sampled> {
+        self.ratio(self.lost, self.spread.lost)
+    }
+
+    /// The mean loss less that of the usual model in the same decisions. None without a sample.
+    pub fn sampled_excess(&self) -> Option<Sampled> {
+        let [squares, products, sum] = self.spread.more;
+        self.ratio(sum, [squares, products])
+    }
+
     /// Adds a decision in which acting gains `gain`.
     fn add(&mut self, acts: bool, gain: f64) {
         self.all += 1;
@@ -112,6 +206,7 @@ impl Decisions {
             worst: self.worst.max(other.worst),
             wrong: self.wrong + other.wrong,
             missed: self.missed + other.missed,
+            spread: self.spread.and(other.spread),
         }
     }
 
@@ -123,6 +218,17 @@ impl Decisions {
     /// The mean loss of the close or wrong decisions.
     pub fn close_loss(&self) -> f64 {
         mean(self.lost, self.close)
+    }
+}
+
+impl Spread {
+    fn and(self, other: Self) -> Self {
+        Self {
+            units: self.units + other.units,
+            numbers: self.numbers + other.numbers,
+            lost: std::array::from_fn(|k| self.lost[k] + other.lost[k]),
+            more: std::array::from_fn(|k| self.more[k] + other.more[k]),
+        }
     }
 }
 
@@ -148,7 +254,7 @@ pub struct Figures {
 
 impl Figures {
     /// Adds a position before the roll.
-    pub fn add(&mut self, case: &Case, model: &Efficiencies, owner: CubeOwner) {
+    pub fn add(&mut self, case: &Case, model: Option<&Efficiencies>, owner: CubeOwner) {
         let (exact, found) = (case.exact(), case.modelled(model));
         self.positions += 1;
         self.squares += (found.no_double(owner) - exact.no_double(owner)).powi(2);
@@ -165,7 +271,7 @@ impl Figures {
     }
 
     /// Adds a move. The side that moves sees the cube at `owner`.
-    pub fn add_move(&mut self, moves: &[After], model: &Efficiencies, owner: CubeOwner) {
+    pub fn add_move(&mut self, moves: &[After], model: Option<&Efficiencies>, owner: CubeOwner) {
         if moves.len() < 2 {
             return;
         }
@@ -179,6 +285,13 @@ impl Figures {
             }
         }
         self.moves.add(true, chosen - best);
+    }
+
+    /// Ends a unit of a sample: all that was added so far. `usual` are the figures of the usual model in the same unit.
+    fn end_unit(&mut self, usual: &Self) {
+        self.doubles.end_unit(&usual.doubles);
+        self.takes.end_unit(&usual.takes);
+        self.moves.end_unit(&usual.moves);
     }
 
     /// Combines figures of different positions.
@@ -253,7 +366,7 @@ fn fit_errors(jobs: &[Vec<Case>], classes: usize, depends: Depends) -> Efficienc
     let sums = |cases: &Vec<Case>| {
         let mut sums = vec![[[0.0; 2]; 3]; classes];
         for case in cases {
-            for (o, sums) in sums[case.class as usize].iter_mut().enumerate() {
+            for (o, sums) in sums[case.kind.class as usize].iter_mut().enumerate() {
                 let [exact, dead, live] = [case.exact[o], case.dead[o], case.live[o]].map(f64::from);
                 sums[0] += (live - dead) * (exact - dead);
                 sums[1] += (live - dead).powi(2);
@@ -287,7 +400,7 @@ fn losses(jobs: &[Vec<Case>], model: &Efficiencies, free: Free) -> Vec<Losses> {
     let part = |cases: &Vec<Case>| {
         let mut losses = vec![[[0.0; GRID]; 2]; model.len()];
         for case in cases {
-            let class = case.class as usize;
+            let class = case.kind.class as usize;
             let [centred, own, theirs] = model[class];
             // The equity at 0, and how much it rises to 1.
             let line = |o: usize, is_free: bool, x: f64| {

@@ -27,9 +27,9 @@ use std::path::Path;
 
 /// Exact equities with the cube of all positions of a game with 1 to 3 checkers a side, in 32 bits.
 pub struct CubefulTable {
-    sides: Sides,
+    pub(super) sides: Sides,
     /// By own side, which is to roll, and opponent: [`NUMBERS`] numbers.
-    stored: Stored,
+    pub(super) stored: Stored,
 }
 
 const CUBEFUL: Format = Format {
@@ -41,7 +41,7 @@ const CUBEFUL: Format = Format {
 
 /// Numbers of a position, all without a double: cubeless; the opponent owns the cube; this side does; the cube is centred; it is
 /// centred and the Jacoby rule holds.
-const NUMBERS: usize = 5;
+pub(super) const NUMBERS: usize = 5;
 
 /// Number of sweeps without a step forward after which bounds count as stuck.
 const PATIENCE: usize = 50;

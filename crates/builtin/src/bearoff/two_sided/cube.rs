@@ -28,7 +28,7 @@ use memmap2::MmapMut;
 
 mod study;
 
-pub use study::{CubeStudy, StudyModel, StudySettings};
+pub use study::StudySettings;
 
 /// The equities of all pairs of sides with at most n checkers, for all owners of the cube, within 1e-6.
 #[derive(Debug)]

@@ -38,7 +38,7 @@ mod spread;
 mod table;
 
 pub use build::{Settings, Shared, Timings};
-pub use cube::{CubeAction, CubeEquities, CubeOwner, CubeStudy, CubeTable, StudyModel, StudySettings};
+pub use cube::{CubeAction, CubeEquities, CubeOwner, CubeTable, StudySettings};
 pub use error::TableError;
 pub use find::{Source, find, usual_file};
 pub use lanes::Isa;

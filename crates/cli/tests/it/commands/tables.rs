@@ -159,3 +159,70 @@ fn hypergammon_is_solved_with_the_cube() {
     let error = dir.fails(&["oracle", "value", "0,1,0,1,0,0/1,0,0,0,0,0", "--cube", "--jacoby"], 1);
     assert!(error.contains("--jacoby is of hypergammon"), "{error}");
 }
+
+/// Models of the cube, and a network, are measured against the exact equities of a small game.
+#[test]
+fn models_of_the_cube_are_measured() {
+    let dir = Workspace::new();
+    for (name, head) in [("classes", "head = \"outcomes\"\n"), ("values", "")] {
+        let config = format!(
+            "name = \"{name}\"\nseed = 1\n{head}[game]\nrules = \"backgammon:1\"\nencoder = \"points\"\n[architecture.mlp]\nhidden = [4]\n\
+             [learn]\noptimiser = \"adam\"\nrate = 0.01\nbatch = 64\n[learn.td]\ngames = 30\nlambda = 0.5\nalong = \"both\"\n"
+        );
+        fs::write(dir.path("my.toml"), config).unwrap();
+        dir.text(&["train", "my.toml"]);
+    }
+    let cube = ["oracle", "cube", "--game", "backgammon:1", "--positions", "400", "--games", "100"];
+    let ask = |more: &[&'static str]| [&cube[..], more].concat();
+    let found = dir.json(&ask(&["--network", "classes", "--jacoby"]));
+    assert!(found["game"] == "backgammon:1" && found["jacoby"] == true && found["positions_fitted"] == 400);
+    let model = |name: &str| {
+        let models = found["models"].as_array().unwrap();
+        models.iter().find(|model| model["name"] == name).unwrap_or_else(|| panic!("{name}: {found}")).clone()
+    };
+    assert!(model("gnubg's x")["efficiencies"].is_null());
+    assert_eq!(model("class, loss")["efficiencies"].as_array().unwrap().len(), 6);
+    for name in
+        ["dead, x = 0", "gnubg's x", "gnubg's x, classes", "class, RMS, classes", "class, loss, classes"]
+    {
+        let of = model(name);
+        for set in ["positions", "games"] {
+            let doubles = &of[set]["centred"]["doubles"];
+            let [loss, low, high] =
+                [&doubles["loss"], &doubles["loss_ci95"][0], &doubles["loss_ci95"][1]].map(number);
+            assert!(low <= loss && loss <= high && number(&doubles["all"]) > 50.0, "{name}: {of}");
+        }
+        assert_eq!(of["positions"]["own"]["positions"], 400);
+    }
+    // A network that has hardly learned is worse than the exact chances.
+    let rms = |name: &str| number(&model(name)["positions"]["centred"]["rms_error"]);
+    assert!(rms("gnubg's x, classes") > rms("gnubg's x"), "{found}");
+    assert!(number(&model("gnubg's x, classes")["positions"]["centred"]["doubles"]["excess"]) > 0.0);
+
+    // The table is read from a file too.
+    dir.json(&["oracle", "build", "--game", "backgammon:1", "--cube", "--out", "my.table"]);
+    let text = dir.text(&ask(&["--table", "my.table"]));
+    assert_eq!(text, dir.text(&ask(&[])));
+    assert!(text.contains("race < 21") && text.contains("without the Jacoby rule"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+
+    let refused = |args: &[&str], why: &str| {
+        let error = dir.fails(args, 1);
+        assert!(error.contains(why), "{error}");
+    };
+    refused(&ask(&["--network", "values"]), "has no probabilities of the six results");
+    refused(&ask(&["--network", "nothing"]), "`nothing` is not a checkpoint");
+    refused(&ask(&["--checkers", "3"]), "--checkers is of the bear-off");
+    refused(
+        &["oracle", "cube", "--checkers", "2", "--positions", "9"],
+        "--positions and --network are of hypergammon",
+    );
+    refused(&["oracle", "cube", "--jacoby"], "--jacoby is of hypergammon");
+    refused(&["oracle", "cube", "--game", "hypergammon"], "oracle build --game hypergammon --cube");
+
+    let bearoff = dir.json(&["oracle", "cube", "--checkers", "2", "--games", "50"]);
+    let usual = &bearoff["models"][2];
+    assert!(bearoff["checkers"] == 2 && usual["name"] == "gnubg, x = .6", "{bearoff}");
+    assert_eq!(number(&usual["efficiencies"][0]["own"]), 0.6);
+    assert!(number(&usual["pairs"]["centred"]["positions"]) > 100.0, "{bearoff}");
+}

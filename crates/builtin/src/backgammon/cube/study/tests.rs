@@ -13,8 +13,9 @@ const MODELS: [(Depends, Criterion); 6] = [
 fn cases(model: &Efficiencies) -> Vec<Case> {
     let case = |k: u32| {
         let chances = Chances::of_equity(f64::from(k) / 500.0 - 1.0);
-        let case = Case::new(&CubeEquities::new([0.0; 3]), chances, false, k % 2);
-        let exact = CubeOwner::ALL.map(|owner| case.modelled(model).no_double(owner) as f32);
+        let kind = CaseKind { class: k % 2, usual: 0.6 };
+        let case = Case::new(&CubeEquities::new([0.0; 3]), chances, false, kind);
+        let exact = CubeOwner::ALL.map(|owner| case.modelled(Some(model)).no_double(owner) as f32);
         Case { exact, ..case }
     };
     (1..1000).map(case).collect()
@@ -29,8 +30,8 @@ fn figures(cases: &[Case], model: &Efficiencies) -> [Figures; 3] {
     CubeOwner::ALL.map(|owner| {
         let mut figures = Figures::default();
         for (case, other) in cases.iter().zip(cases.iter().rev()) {
-            figures.add(case, model, owner);
-            figures.add_move(&[After::Before(*case), After::Before(*other)], model, owner);
+            figures.add(case, Some(model), owner);
+            figures.add_move(&[After::Before(*case), After::Before(*other)], Some(model), owner);
         }
         figures
     })
@@ -62,9 +63,11 @@ fn models_give_the_values_of_the_usual_model() {
                 0.25 * win,
                 0.05 * win,
             ]);
-            let case = Case::new(&CubeEquities::new([0.0; 3]), chances, jacoby, 0);
+            let case =
+                Case::new(&CubeEquities::new([0.0; 3]), chances, jacoby, CaseKind { class: 0, usual: 0.6 });
+            assert_eq!(case.modelled(None), case.modelled(Some(&vec![[0.6f32.into(); 3]])));
             for x in [0.0, 0.6, 1.0] {
-                let found = case.modelled(&vec![[x; 3]]);
+                let found = case.modelled(Some(&vec![[x; 3]]));
                 for (owner, at) in
                     [(CubeOwner::Centred, CubeOwner::Centred), (CubeOwner::Own, CubeOwner::Own)]
                 {
@@ -125,12 +128,48 @@ fn decisions_are_counted() {
     for (acts, gain) in [(true, -0.2), (true, 0.1), (false, 0.05), (false, -0.5), (true, 0.0), (false, 0.3)] {
         decisions.add(acts, gain);
     }
-    let expected = Decisions { all: 6, close: 4, lost: 0.55, worst: 0.3, wrong: 1, missed: 2 };
-    assert!((decisions.lost - expected.lost).abs() < 1e-12);
+    assert!((decisions.lost - 0.55).abs() < 1e-12);
+    let expected =
+        Decisions { all: 6, close: 4, lost: 0.55, worst: 0.3, wrong: 1, missed: 2, ..Decisions::default() };
     assert_eq!(Decisions { lost: 0.55, ..decisions }, expected);
     assert!(
         (decisions.loss() - 0.55 / 6.0).abs() < 1e-12 && (decisions.close_loss() - 0.55 / 4.0).abs() < 1e-12
     );
     assert_eq!(decisions.and(decisions).close, 8);
     assert_eq!(Decisions::default().loss(), 0.0);
+}
+
+/// With one decision a unit, the error is that of a plain mean; a game counts as one draw, however many decisions it has.
+#[test]
+fn errors_are_those_of_units() {
+    let gains: Vec<f64> = (0..200).map(|k| f64::from(k % 7) * 0.05).collect();
+    let usual = |gain: f64| gain > 0.2;
+    let (mut single, mut doubled) = (Decisions::default(), Decisions::default());
+    for &gain in &gains {
+        for (all, copies) in [(&mut single, 1), (&mut doubled, 2)] {
+            let [mut unit, mut of_usual] = [Decisions::default(); 2];
+            for _ in 0..copies {
+                unit.add(false, gain);
+                of_usual.add(usual(gain), gain);
+            }
+            unit.end_unit(&of_usual);
+            *all = all.and(unit);
+        }
+    }
+    let half = |values: &[f64]| {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        (mean, 1.96 * (squares / (n - 1.0) / n).sqrt())
+    };
+    let lost = half(&gains);
+    let excess: Vec<f64> = gains.iter().map(|&gain| if usual(gain) { gain } else { 0.0 }).collect();
+    for decisions in [single, doubled] {
+        let found = decisions.sampled_loss().unwrap();
+        assert!((found.mean - lost.0).abs() < 1e-12 && (found.half - lost.1).abs() < 1e-12, "{found:?}");
+        let (found, expected) = (decisions.sampled_excess().unwrap(), half(&excess));
+        assert!((found.mean - expected.0).abs() < 1e-12 && (found.half - expected.1).abs() < 1e-12);
+        assert!(found.ci95()[0] < expected.0 && expected.0 < found.ci95()[1]);
+    }
+    assert_eq!(Decisions::default().sampled_loss(), None);
 }

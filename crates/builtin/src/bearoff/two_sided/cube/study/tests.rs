@@ -1,4 +1,6 @@
 use super::*;
+use crate::backgammon::cube::study::{Figures, StudyModel, game};
+use crate::doubling::CubeAction;
 use std::time::Instant;
 
 fn settings(checkers: u8, threads: usize) -> StudySettings {
@@ -12,10 +14,10 @@ fn pairs(checkers: u8) -> u64 {
 
 #[test]
 fn each_pair_is_fitted_or_measured() {
-    let study = CubeStudy::run(settings(3, 0)).unwrap();
+    let study = settings(3, 0).run().unwrap();
     assert_eq!(study.models.len(), 9);
     for model in &study.models {
-        for figures in model.pairs {
+        for figures in model.positions {
             assert_eq!(figures.positions + study.fitted, pairs(3));
         }
         let [centred, own, theirs] = model.games;
@@ -29,13 +31,23 @@ fn each_pair_is_fitted_or_measured() {
 
 #[test]
 fn threads_give_the_same_figures() {
-    let [one, three] = [1, 3].map(|threads| CubeStudy::run(settings(3, threads)).unwrap());
+    let [one, three] = [1, 3].map(|threads| settings(3, threads).run().unwrap());
     for (one, three) in one.models.iter().zip(three.models) {
         assert_eq!(
-            (&one.efficiencies, one.pairs, one.games),
-            (&three.efficiencies, three.pairs, three.games)
+            (&one.efficiencies, one.positions, one.games),
+            (&three.efficiencies, three.positions, three.games)
         );
     }
+}
+
+fn case(exact: &Exact, position: Position) -> Case {
+    let equities = exact.cube.equities(position).unwrap();
+    Case::new(&equities, exact.chances(position).unwrap(), false, exact.kind(position))
+}
+
+/// The same efficiency for all classes and owners.
+fn constant(x: f64) -> Vec<[f64; 3]> {
+    vec![[x; 3]; CLASSES.len()]
 }
 
 /// The dead cube is the game without a cube.
@@ -49,8 +61,7 @@ fn an_efficiency_of_0_is_cubeless() {
         let equities = exact.cube.equities(position).unwrap();
         let cubeless = exact.cubeless.value(position).unwrap();
         squares += (cubeless - equities.no_double(CubeOwner::Centred)).powi(2);
-        let case = exact.case(position, &equities).unwrap();
-        figures.add(&case, &vec![[0.0; 3]; CubeStudy::CLASSES.len()], CubeOwner::Centred);
+        figures.add(&case(&exact, position), Some(&constant(0.0)), CubeOwner::Centred);
     }
     assert!((figures.rms() - (squares / pairs(3) as f64).sqrt()).abs() < 1e-6);
     assert!(figures.rms() > 0.01);
@@ -61,10 +72,10 @@ fn an_efficiency_of_0_is_cubeless() {
 fn the_usual_model_misses_a_double_at_the_last_roll() {
     let exact = Exact::solve(settings(2, 1)).unwrap();
     let position: Position = "0,1,0,1,0,0/1,0,0,0,0,0".parse().unwrap();
-    let case = exact.case(position, &exact.cube.equities(position).unwrap()).unwrap();
+    let case = case(&exact, position);
     for (x, missed) in [(0.0, 0), (0.6, 1)] {
         let mut figures = Figures::default();
-        figures.add(&case, &vec![[x; 3]; CubeStudy::CLASSES.len()], CubeOwner::Centred);
+        figures.add(&case, Some(&constant(x)), CubeOwner::Centred);
         assert_eq!((figures.doubles.wrong, figures.doubles.missed), (0, missed));
         assert!((figures.doubles.lost - f64::from(missed as u32) * 10.0 / 36.0).abs() < 1e-6);
         assert_eq!((figures.takes.all, figures.takes.wrong, figures.takes.missed), (1, 0, 0));
@@ -75,7 +86,7 @@ fn the_usual_model_misses_a_double_at_the_last_roll() {
 fn games_end_after_a_pass_or_the_last_checker() {
     let exact = Exact::solve(settings(4, 1)).unwrap();
     for index in 0..100 {
-        let visits = exact.game(settings(4, 1), index).unwrap();
+        let visits = game(&exact, 1, index).unwrap();
         assert_eq!(visits[0].owner, CubeOwner::Centred);
         for visit in &visits {
             assert!(!visit.position.is_over());
@@ -90,13 +101,13 @@ fn games_end_after_a_pass_or_the_last_checker() {
 #[test]
 fn largest_losses_are_missed_doubles() {
     let exact = Exact::solve(settings(4, 1)).unwrap();
-    let usual = vec![[Efficiency::default().bearoff; 3]; CubeStudy::CLASSES.len()];
+    let usual = constant(Efficiency::default().bearoff);
     let sides = || (1..rank::sides(4)).map(Side::of_rank);
     let mut losses = Vec::new();
     for position in sides().flat_map(|own| sides().map(move |opponent| Position { own, opponent })) {
         let equities = exact.cube.equities(position).unwrap();
         let mut figures = Figures::default();
-        figures.add(&exact.case(position, &equities).unwrap(), &usual, CubeOwner::Centred);
+        figures.add(&case(&exact, position), Some(&usual), CubeOwner::Centred);
         if figures.doubles.wrong + figures.doubles.missed > 0 {
             losses.push((figures.doubles.lost, position, equities, figures.doubles.missed));
         }
@@ -114,12 +125,14 @@ fn largest_losses_are_missed_doubles() {
 fn figures_of_all_pairs() {
     let checkers = std::env::var("ADEPT_CHECKERS").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
     let clock = Instant::now();
-    let study = CubeStudy::run(StudySettings { games: 20_000, ..settings(checkers, 1) }).unwrap();
+    let study = StudySettings { games: 20_000, ..settings(checkers, 1) }.run().unwrap();
     println!("{checkers} checkers, {} fitted, {:.1} s", study.fitted, clock.elapsed().as_secs_f64());
     for model in &study.models {
         println!("{}: {:.3?}", model.name, model.efficiencies);
     }
-    for (name, of) in [("pairs", (|m| m.pairs) as fn(&StudyModel) -> [Figures; 3]), ("games", |m| m.games)] {
+    for (name, of) in
+        [("pairs", (|m| m.positions) as fn(&StudyModel) -> [Figures; 3]), ("games", |m| m.games)]
+    {
         for owner in CubeOwner::ALL {
             for model in &study.models {
                 let f = of(model)[owner as usize];
