@@ -173,7 +173,7 @@ pub(crate) enum OracleAction {
                       Each model computes the equities of the cube from the exact chances without a cube, with an efficiency x between a \
                       dead cube (0) and a live one (1). The best x is chosen on one half of all pairs of sides, and all models are measured on the \
                       other half; of hypergammon, on positions that are drawn from these halves. 8 checkers take a minute of one core and .4 GB of \
-                      memory. Hypergammon needs the table of `oracle build --game hypergammon --cube` and about 1.2 GB of memory."
+                      memory. Hypergammon needs the table of `oracle build --game hypergammon --cube`, about 1.2 GB, and some 7 CPU-minutes."
     )]
     Cube {
         /// Maximum checkers per side of the bear-off.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::backgammon::cube::study::{Figures, game};
+use crate::backgammon::cube::study::{Figures, StudyModel, game};
 use crate::backgammon::exact::chances::ChancesTable;
 
 fn settings(threads: usize) -> StudySettings {
@@ -132,5 +132,35 @@ fn classes_divide_contact_and_races() {
         let kind = solved.kind(position);
         assert_eq!(kind.class, class, "{position}");
         assert!((f64::from(kind.usual) - usual).abs() < 1e-6, "{position}: {}", kind.usual);
+    }
+}
+
+/// Figures of the command `oracle cube --game hypergammon`, from the file of a table with the cube.
+#[test]
+#[ignore = "takes minutes: ADEPT_TABLE=FILE"]
+fn figures_of_a_table() {
+    let Ok(path) = std::env::var("ADEPT_TABLE") else { return };
+    let table = CubefulTable::open(std::path::Path::new(&path)).unwrap();
+    let settings = StudySettings { positions: 50_000, games: 2_000, ..settings(0) };
+    let study = settings.run(&table, Vec::new()).unwrap();
+    for model in &study.models {
+        println!("{}: {:.3?}", model.name, model.efficiencies);
+    }
+    for (name, of) in
+        [("positions", (|m| m.positions) as fn(&StudyModel) -> [Figures; 3]), ("games", |m| m.games)]
+    {
+        for owner in CubeOwner::ALL {
+            for model in &study.models {
+                let f = of(model)[owner as usize];
+                println!("{name} {owner} {}: {} positions, rms {:.5}", model.name, f.positions, f.rms());
+                for decisions in [f.doubles, f.takes, f.moves] {
+                    let [loss, excess] = [decisions.sampled_loss(), decisions.sampled_excess()];
+                    println!(
+                        "  {} wrong, {} missed of {}: {loss:.6?} {excess:.6?}",
+                        decisions.wrong, decisions.missed, decisions.all
+                    );
+                }
+            }
+        }
     }
 }
