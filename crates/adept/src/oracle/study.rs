@@ -54,7 +54,8 @@ pub(super) fn hypergammon(
     args: &TableArgs,
     as_json: bool,
 ) -> Result<()> {
-    let estimators = names.iter().map(|name| networks::estimator(game, settings.jacoby, name)).collect::<Result<_>>()?;
+    let estimators =
+        names.iter().map(|name| networks::estimator(game, settings.jacoby, name)).collect::<Result<_>>()?;
     let study = settings.run(&*backgammon::find_with_cube(game, args)?, estimators)?;
     let few::StudySettings { jacoby, positions, games, seed, .. } = settings;
     let object = || {
