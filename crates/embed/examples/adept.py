@@ -30,6 +30,7 @@ def load():
     for name, result, arguments in [
         ("adept_last_error", text, []),
         ("adept_open", ctypes.c_int, [text, ctypes.POINTER(model)]),
+        ("adept_open_as", ctypes.c_int, [text, text, ctypes.POINTER(model)]),
         ("adept_close", None, [model]),
         ("adept_describe", text, [model]),
         ("adept_values", ctypes.c_int, [model, texts, size, FLOATS]),
@@ -48,11 +49,15 @@ def load():
 
 
 class Model:
-    """An opened checkpoint; any number of threads may use it at once. `search:4:PATH` in place of a path looks ahead."""
+    """An opened checkpoint; any number of threads may use it at once. `search:4:PATH` in place of a path looks ahead. `game` is the
+    rule set to play, if it is not the checkpoint's own: `backgammon:match-7`."""
 
-    def __init__(self, path):
+    def __init__(self, path, game=None):
         self.lib, self.handle = load(), ctypes.c_void_p()
-        self._check(self.lib.adept_open(os.fsencode(path), ctypes.byref(self.handle)))
+        path, handle = os.fsencode(path), ctypes.byref(self.handle)
+        self._check(
+            self.lib.adept_open(path, handle) if game is None else self.lib.adept_open_as(path, game.encode(), handle)
+        )
         self.about = json.loads(self.lib.adept_describe(self.handle))
         head = self.about["head"]
         # Names of the classes of outcomes; none for a network of values or a policy.
@@ -95,7 +100,8 @@ class Model:
         return self._json(self.lib.adept_moves, position)
 
     def explain(self, position):
-        """A dict: value, moves with gates and experts; with a model that looks ahead, search has plies, nodes and the expected line."""
+        """A dict: value, moves with gates and experts; with a model that looks ahead, search has plies, nodes and the expected line;
+        with the doubling cube, reading has the advice and the figures by name."""
         return self._json(self.lib.adept_explain, position)
 
     def _json(self, function, position):

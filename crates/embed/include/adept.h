@@ -51,6 +51,14 @@ const char *adept_last_error(void);
 int adept_open(const char *path, adept_model **model);
 int adept_open_best(const char *path, adept_model **model);
 
+/* As adept_open, to play another rule set than the checkpoint's own: networks of backgammon and hypergammon that give classes of results
+ * play those with the doubling cube, "backgammon:money", "backgammon:money-no-jacoby", "backgammon:match-7" (matches to 1 to 25
+ * points) and the same of hypergammon. Others are refused with the reason (ADEPT_CHECKPOINT). Positions are then XGIDs, or Position
+ * IDs with a Match ID, with their cube, score and offered double; one of other rules is refused (ADEPT_POSITION). Values count the cube,
+ * and moves include "double", "roll", "take" and "drop". In money games scale is 192 points, three times a cube of 64; in matches a value of 1
+ * is the match won. Rows are those of the network, without the cube, for the opponent of the side to roll: three times their value is in points. */
+int adept_open_as(const char *path, const char *game, adept_model **model);
+
 /* Frees a model. NULL is allowed. */
 void adept_close(adept_model *model);
 
@@ -95,6 +103,30 @@ int adept_moves(const adept_model *model, const char *position, char **json);
  * search: {plies, nodes, solved, line}, with the moves that it expects, in place of gates and experts. Free it with adept_free; NULL where it
  * fails. */
 int adept_explain(const adept_model *model, const char *position, char **json);
+
+/* Figures of adept_reading, in its order, for the side to roll. Equities are in points for each unit of the cube; in a match they are
+ * EMG: -1 is as good as losing the cube's value, and 1 as winning it. */
+enum {
+    ADEPT_CUBELESS = 0,    /* equity without a cube; in a match, with a cube that nobody turns again */
+    ADEPT_NO_DOUBLE = 1,   /* equity of rolling without a double */
+    ADEPT_DOUBLE_TAKE = 2, /* equity of a double that is taken */
+    ADEPT_DOUBLE_PASS = 3, /* equity of a double that is dropped: 1 */
+    ADEPT_WIN_GAME = 4,    /* chance of winning the game */
+    ADEPT_WIN_MATCH = 5,   /* chance of winning the match, with the better decision */
+    ADEPT_DOUBLE_FROM = 6, /* chance of winning the game from which a double is right, with the same shares of gammons */
+    ADEPT_PASS_FROM = 7,   /* chance of winning the game from which the other side drops */
+    ADEPT_FIGURES = 8      /* their number */
+};
+
+/* Name of a figure, as in the reading of adept_explain: "cubeless", "no double", ... NULL from ADEPT_FIGURES on. It lives as long as the program. */
+const char *adept_figure_name(size_t figure);
+
+/* Figures of a decision about the cube, by a model of adept_open_as without a search, before a roll or while a double waits for its answer;
+ * other positions are refused (ADEPT_POSITION). The first `count` figures are written, at most ADEPT_FIGURES. NaN stands for those that do
+ * not exist: of a double where the side to roll may not double, of a match in money games. `advice` is "no double", "double, take",
+ * "double, pass", "too good to double", "take", "pass", or "roll" where nothing is to be decided; 32 bytes are enough. It may be NULL. */
+int adept_reading(const adept_model *model, const char *position, double *figures, size_t count, char *advice,
+                  size_t advice_size);
 
 /* Rows of positions as they stand, for the player who just moved: dense [count, dense_width], index [count, index_width], row by
  * row. A buffer of width 0 may be NULL. */

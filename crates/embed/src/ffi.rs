@@ -195,7 +195,7 @@ pub extern "C" fn adept_last_error() -> *const c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adept_open(path: *const c_char, model: *mut *mut Handle) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { open(path, false, model) }
+    unsafe { open(path, model, |path| Ok(Model::open(path)?)) }
 }
 
 /// Opens a checkpoint, or the best checkpoint of a run.
@@ -205,12 +205,30 @@ pub unsafe extern "C" fn adept_open(path: *const c_char, model: *mut *mut Handle
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adept_open_best(path: *const c_char, model: *mut *mut Handle) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { open(path, true, model) }
+    unsafe { open(path, model, |path| Ok(Model::open_best(path)?)) }
+}
+
+/// Opens a checkpoint, or the latest checkpoint of a run, to play a rule set.
+///
+/// # Safety
+/// As for [`adept_open`]; `game` is null or ends in a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_open_as(
+    path: *const c_char,
+    game: *const c_char,
+    model: *mut *mut Handle,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { open(path, model, |path| Ok(Model::open_as(string(game)?, path)?)) }
 }
 
 /// # Safety
 /// As for [`adept_open`].
-unsafe fn open(path: *const c_char, best: bool, model: *mut *mut Handle) -> c_int {
+unsafe fn open(
+    path: *const c_char,
+    model: *mut *mut Handle,
+    opened: impl FnOnce(&Path) -> Result<Model, Fault>,
+) -> c_int {
     call(|| {
         if model.is_null() {
             return Err(argument("the pointer for the model is NULL"));
@@ -219,7 +237,7 @@ unsafe fn open(path: *const c_char, best: bool, model: *mut *mut Handle) -> c_in
         unsafe { model.write(ptr::null_mut()) };
         // SAFETY: as the caller promises.
         let path = Path::new(unsafe { string(path) }?);
-        let opened = if best { Model::open_best(path)? } else { Model::open(path)? };
+        let opened = opened(path)?;
         let description = text_of(json(opened.describe())?);
         let handle = Box::new(Handle { model: opened, description });
         // SAFETY: as above.
@@ -372,6 +390,57 @@ pub unsafe extern "C" fn adept_explain(
 ) -> c_int {
     // SAFETY: as the caller promises.
     call(|| unsafe { give(json, || self::json(&self::model(model)?.explain(string(position)?)?)) })
+}
+
+/// Names of the figures of [`adept_reading`], in its order.
+const FIGURES: [&CStr; 8] = [
+    c"cubeless",
+    c"no double",
+    c"double, take",
+    c"double, pass",
+    c"win the game",
+    c"win the match",
+    c"double from",
+    c"pass from",
+];
+
+/// Name of a figure of [`adept_reading`]; null if there is no such figure.
+#[unsafe(no_mangle)]
+pub extern "C" fn adept_figure_name(figure: usize) -> *const c_char {
+    FIGURES.get(figure).map_or(ptr::null(), |name| name.as_ptr())
+}
+
+/// Computes the figures of a decision about the doubling cube, and what to do.
+///
+/// # Safety
+/// `model` is null or open, `position` ends in a zero byte; `figures` has room for `count` numbers, and `advice` for `advice_size` bytes or
+/// is null; null pointers are detected.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn adept_reading(
+    model: *const Handle,
+    position: *const c_char,
+    figures: *mut f64,
+    count: usize,
+    advice: *mut c_char,
+    advice_size: usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    call(|| unsafe {
+        let (model, position) = (self::model(model)?, string(position)?);
+        let reading = model.explain(position)?.reading.ok_or_else(|| no_reading(position))?;
+        let figure = |name: &CStr| {
+            let found = reading.figures.iter().find(|(known, _)| known.as_bytes() == name.to_bytes());
+            found.map_or(f64::NAN, |(_, figure)| *figure)
+        };
+        output(&FIGURES.map(figure)[..count.min(FIGURES.len())], figures)?;
+        output_text(reading.advice, advice, advice_size)
+    })
+}
+
+fn no_reading(position: &str) -> Fault {
+    let needed = "open a model without a search by `adept_open_as` for a rule set with the cube, and give a position before a roll or \
+                  with an offered double";
+    Fault(POSITION, format!("`{position}`: it has no figures of the cube: {needed}"))
 }
 
 /// Encodes positions as rows.

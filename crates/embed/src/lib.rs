@@ -25,6 +25,7 @@ pub use adept_arena::inspect::{Choice, Input, MoveValue, Numbers, PositionValue,
 #[doc(inline)]
 pub use adept_arena::opened::{ChannelDescription, Description, Error, Network};
 pub use adept_arena::search::{Budget, Filter, SearchOptions};
+pub use adept_game::Reading;
 pub use adept_model::{Explanation, Gates, Rows};
 
 /// An opened checkpoint.
@@ -80,7 +81,7 @@ impl Model {
     /// }
     /// ```
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Self::opened(path, false)
+        Self::opened(path, false, None)
     }
 
     /// Opens a checkpoint folder, or the best checkpoint of a run folder.
@@ -88,17 +89,51 @@ impl Model {
     /// # Errors
     /// As for [`open`](Self::open), and if the run does not measure which checkpoint is best.
     pub fn open_best(path: &Path) -> Result<Self, Error> {
-        Self::opened(path, true)
+        Self::opened(path, true, None)
     }
 
-    fn opened(path: &Path, best: bool) -> Result<Self, Error> {
+    /// Opens a checkpoint folder, or the latest checkpoint of a run folder, to play this rule set. Networks of backgammon
+    /// and hypergammon with the classes of results also play the rule sets with the doubling cube: `backgammon:money` and
+    /// its variants, and `backgammon:match-N`.
+    ///
+    /// Positions are then XGIDs, or Position IDs with a Match ID, with their cube, score and offered double.
+    /// [`values`](Self::values), [`moves`](Self::moves) and [`choose`](Self::choose) count the cube, and moves include
+    /// `double`, `roll`, `take` and `drop`. Without a search, [`explain`](Self::explain) has the [`Reading`] of a position
+    /// before a roll, or with an offered double. Rows stay those of the network, without the cube: they are for the
+    /// opponent of the side to roll, and their values are in units of the network's own game.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use adept_embed::Model;
+    ///
+    /// let model = Model::open_as("backgammon:match-7", "backgammon/small-88-24".as_ref())?;
+    /// assert_eq!(model.describe().game, "backgammon:match-7");
+    /// // The side to roll has 2 points, its opponent 4.
+    /// let position = "XGID=-aA-CCC-B---cC----b-dc-b--:0:0:1:00:2:4:0:7:10";
+    /// let reading = model.explain(position)?.reading.ok_or("no reading")?;
+    /// assert_eq!(reading.advice, "double, pass");
+    /// let (name, equity) = reading.figures[1];
+    /// assert!(name == "no double" && equity > 0.9 && equity < 1.0);
+    /// assert_eq!(model.moves(position)?[0].action, "double");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), and [`Error::Game`] if there is no such rule set, or the checkpoint does not play it.
+    pub fn open_as(game: &str, path: &Path) -> Result<Self, Error> {
+        Self::opened(path, false, Some(game))
+    }
+
+    /// Opens a checkpoint for a built-in rule set, by default its own.
+    fn opened(path: &Path, best: bool, rules: Option<&str>) -> Result<Self, Error> {
         let opening = Opening::at(path, best)?;
-        let game = opening.game().to_string();
+        let game = rules.unwrap_or(opening.game()).to_string();
         let unknown = opening.unknown();
+        let fault = |why: String| if rules.is_some() { Error::Game(why) } else { unknown(&why) };
         match adept_builtin::visit(&game, Open(opening)) {
             Some(Ok(opened)) => opened.map(Self),
-            Some(Err(error)) => Err(unknown(&error.to_string())),
-            None => Err(unknown(&format!("no built-in game named `{game}`: open it with `Model::open_for`"))),
+            Some(Err(error)) => Err(fault(error.to_string())),
+            None => Err(fault(format!("no built-in game named `{game}`: open it with `Model::open_for`"))),
         }
     }
 
@@ -204,7 +239,8 @@ impl Model {
         self.0.choose(position)
     }
 
-    /// Explains a position: with gates and experts, or with the plies, the positions valued and the principal line of a search.
+    /// Explains a position: with gates and experts, or with the plies, the positions valued and the principal line of a search. With the
+    /// doubling cube, see [`open_as`](Self::open_as), it has the figures of a decision about the cube.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

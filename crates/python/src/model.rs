@@ -6,6 +6,7 @@ use crate::games;
 use crate::{fault, given, plain};
 use adept_library::arena::naming;
 use adept_library::arena::opened::{AnyModel, Error, Network, Opening};
+use adept_library::game::GameError;
 use adept_library::model::checkpoint::{self, Manifest};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::intern;
@@ -21,12 +22,14 @@ pub(crate) struct Model {
     path: PathBuf,
     /// What opens it from any folder, with its search.
     name: PathBuf,
+    /// The rule set that it was opened for, if one was named.
+    rules: Option<String>,
     manifest: Manifest,
 }
 
 impl Model {
-    /// Opens the latest or best checkpoint of a run, or a checkpoint, which may look ahead.
-    pub(crate) fn at(py: Python<'_>, path: &Path, best: bool) -> PyResult<Self> {
+    /// Opens the latest or best checkpoint of a run, or a checkpoint, which may look ahead, for its own rule set or another.
+    pub(crate) fn at(py: Python<'_>, path: &Path, best: bool, rules: Option<String>) -> PyResult<Self> {
         let open = || -> Result<Self, Error> {
             let fault = |e: adept_library::model::ModelError| Error::Checkpoint(e.to_string());
             let (path, search) = naming::path_and_search(path).map_err(Error::Checkpoint)?;
@@ -39,16 +42,21 @@ impl Model {
             let whole = named(&absolute().unwrap_or_else(|| path.clone()));
             let named = named(&path);
             let manifest = checkpoint::manifest(&path).map_err(fault)?;
-            let name = &manifest.game;
-            let game = games::named(name).ok_or_else(|| {
-                Error::Checkpoint(format!(
+            let name = rules.as_ref().unwrap_or(&manifest.game);
+            let game = games::named(name).ok_or_else(|| match rules {
+                Some(_) => Error::Game(format!("no game named `{name}` is built in or registered")),
+                None => Error::Checkpoint(format!(
                     "{}: is of the game `{name}`, which is neither built in nor registered: call adept.register first",
                     path.display()
-                ))
+                )),
             })?;
             let opening = Opening::at(&named, false)?;
-            let model = game.map_err(|error| opening.unknown()(&error.to_string()))?.model(opening)?;
-            Ok(Self { model, path, name: whole, manifest })
+            let unknown = |error: GameError| match rules {
+                Some(_) => Error::Game(error.to_string()),
+                None => opening.unknown()(&error.to_string()),
+            };
+            let model = game.map_err(unknown)?.model(opening)?;
+            Ok(Self { model, path, name: whole, rules, manifest })
         };
         py.detach(|| guarded(open))?.map_err(fault)
     }
@@ -71,10 +79,14 @@ impl Model {
 ///
 /// With `search:4:PATH` (plies), `search:100ms:PATH` (time) or `search:10000n:PATH` (valued positions), `values`, `moves` and
 /// `explain` look ahead. A search cannot be interrupted: prefer a time.
+///
+/// `game` is the rule set to play, if it is not the checkpoint's own: networks of backgammon and hypergammon that give outcomes play those
+/// with the doubling cube, such as `backgammon:money` and `backgammon:match-7`. Positions are then XGIDs, or Position IDs with a
+/// Match ID, with their cube, score and offered double. Rows stay those of the network, without the cube.
 #[pyfunction]
-#[pyo3(signature = (path, best = false))]
-pub(crate) fn open(py: Python<'_>, path: PathBuf, best: bool) -> PyResult<Model> {
-    Model::at(py, &path, best)
+#[pyo3(signature = (path, best = false, game = None))]
+pub(crate) fn open(py: Python<'_>, path: PathBuf, best: bool, game: Option<String>) -> PyResult<Model> {
+    Model::at(py, &path, best, game)
 }
 
 fn slices(positions: &[String]) -> Vec<&str> {
@@ -212,7 +224,9 @@ impl Model {
     }
 
     /// What gates and experts think of a position, or what a search found: `search` has its `plies`, `nodes`, `solved` and `line`.
-    /// `to_move` counts players from 1. The value of a finished game is that for the first player.
+    /// `to_move` counts players from 1. The value of a finished game is that for the first player. With the doubling cube, before a
+    /// roll and without a search, `reading` has the `advice`, such as `double, take`, and the `figures` by name, such as `no double` and
+    /// `double, take`, in points for each unit of the cube (in a match, EMG).
     fn explain<'py>(&self, py: Python<'py>, position: &str) -> PyResult<Bound<'py, PyAny>> {
         let explained = py.detach(|| guarded(|| self.model.explain(position)))?.map_err(fault)?;
         plain(py, &explained)
@@ -276,7 +290,9 @@ impl Model {
     /// A pickle has the path of the checkpoint, which must still be there, and a game in Python that it is of.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let to = intern!(py, "reduced_model");
-        py.import(intern!(py, "adept._processes"))?.call_method1(to, (&self.name, &self.manifest.game))
+        let played = self.rules.as_ref();
+        py.import(intern!(py, "adept._processes"))?
+            .call_method1(to, (&self.name, played.unwrap_or(&self.manifest.game), played))
     }
 
     /// Nothing changes a model, so that it is a copy of itself.

@@ -134,7 +134,7 @@ impl Run {
     /// Opens the latest, or the best, checkpoint.
     #[pyo3(signature = (best = false))]
     fn open(&self, py: Python<'_>, best: bool) -> PyResult<Model> {
-        Model::at(py, &self.path, best)
+        Model::at(py, &self.path, best, None)
     }
 
     /// A run stands for its folder.

@@ -3,6 +3,7 @@
 import ast
 import functools
 import inspect
+import pickle
 import shutil
 import signal
 import threading
@@ -107,6 +108,58 @@ def test_a_model_looks_ahead(tmp_path, monkeypatch):
             adept.open(f"search:2:{path}")
     with pytest.raises(adept.AdeptError, match="search:4:AGENT"):
         adept.open(f"search:two:{BEAROFF}")
+
+
+# A match to 7 at 2 to 4, before the roll of the player with 2 points; the same at 4 to 2; and money, where that player owns a cube of 2.
+MATCH = "XGID=-aA-CCC-B---cC----b-dc-b--:0:0:1:00:2:4:0:7:10"
+LEADING = "XGID=-aA-CCC-B---cC----b-dc-b--:0:0:1:00:4:2:0:7:10"
+MONEY = "XGID=-aA-CCC-B---cC----b-dc-b--:1:1:1:00:0:0:1:0:10"
+
+
+def test_a_network_plays_with_cube_and_score(tmp_path, monkeypatch):
+    network = ROOT / "checkpoints/backgammon/small-88-24"
+    match, money = (adept.open(network, game=game) for game in ("backgammon:match-7", "backgammon:money"))
+    assert (match.game, money.description["scale"]) == ("backgammon:match-7", 192)
+    # The figures of `adept value --game`.
+    names = ["cubeless", "no double", "double, take", "double, pass", "win the game", "win the match", "double from", "pass from"]
+    for model, position, figures in [
+        (match, MATCH, [0.69572, 0.92767, 1.35220, 1, 0.79576, 0.4285, 0.63842, 0.72817]),
+        (match, LEADING, [0.75428, 0.93417, 1.25816, 1, 0.79576, 0.74359, 0.69413, 0.75349]),
+        # The first position by gnubg's IDs.
+        (match, "5p6BAyBydwYHAA:MAHgACAAIAAA", [0.69572, 0.92767, 1.35220, 1, 0.79576, 0.4285, 0.63842, 0.72817]),
+        (money, MONEY, [0.72612, 0.93653, 1.31335, 1, 0.79576, None, 0.67692, 0.73697]),
+    ]:
+        told = model.explain(position)
+        assert told["reading"]["advice"] == "double, pass" and told["moves"][0]["move"] == "double"
+        expected = {name: figure for name, figure in zip(names, figures) if figure is not None}
+        assert told["reading"]["figures"] == pytest.approx(expected, abs=1e-4)
+    # Chances to win the match from −1 to 1, and points as a share of 192.
+    rolled = [position.replace(":00:", ":31:") for position in (MATCH, LEADING)]
+    values = match.values([MATCH, LEADING, *rolled])
+    assert np.allclose(values, [2 * 0.4285 - 1, 2 * 0.74359 - 1, -0.146848, 0.486087], atol=1e-5)
+    assert np.allclose(192 * money.values([MONEY]), 2, atol=1e-3)
+    assert match.moves(rolled[0])[0]["action"] == "4/1 2/1*" and "reading" not in match.explain(rolled[0])
+    # A double that waits for its answer; its row is that of the position before the roll.
+    offered = MATCH.replace(":00:", ":D:")
+    assert match.moves(offered)[0]["action"] == "drop" and match.explain(offered)["reading"]["advice"] == "pass"
+    plain = adept.open(network)
+    row = plain.encode(["5p6BAyBydwYHAA"])[0]
+    assert np.array_equal(match.encode([MATCH, offered])[0], np.concatenate([row, row]))
+    assert "reading" not in plain.explain("5p6BAyBydwYHAA")
+    # A copy in another process is opened for the same rules.
+    data = pickle.dumps(match)
+    monkeypatch.chdir(tmp_path)
+    twin = pickle.loads(data)
+    assert twin.description == match.description and twin.explain(MATCH) == match.explain(MATCH)
+    for game, why in [
+        ("chess", "no game named `chess`"),
+        ("backgammon:match-99", "1 to 25"),
+        ("tictactoe", "expected `tictactoe`"),
+    ]:
+        with pytest.raises(adept.AdeptError, match=why):
+            adept.open(network, game=game)
+    with pytest.raises(adept.AdeptError, match="backgammon:money"):
+        match.values([MONEY])
 
 
 def test_a_network_is_near_the_oracle(monkeypatch):

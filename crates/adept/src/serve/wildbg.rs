@@ -4,11 +4,12 @@
 //! negative; `p25` is its bar and `p0` its opponent's. Missing checkers have been borne off.
 //!
 //! All probabilities are for the side to move, before its roll in `/eval` and after each of its moves in `/move`.
-//! `double` says whether that side should double, and `accept` whether its opponent should take.
+//! `double` says whether that side should double, and `accept` whether its opponent should take: in a money game with the cube
+//! in the middle, or at the score and with the cube that optional parameters of `/eval` name.
 
 use adept_arena::inspect::{MoveValue, PositionValue};
-use adept_builtin::backgammon::cube::{CLASSES, Chances, CubeModel, Terms};
-use adept_builtin::backgammon::{self, Backgammon, Stage};
+use adept_builtin::backgammon::cube::{CLASSES, Chances, CubeModel, CubeOwner, HIGHEST, Scoring, Terms};
+use adept_builtin::backgammon::{self, Backgammon, LONGEST_MATCH, Stage, Stakes};
 use adept_game::Game;
 use adept_web::Extra;
 use serde::Serialize;
@@ -85,12 +86,12 @@ struct Probabilities {
     lose_bg: f32,
 }
 
-/// Advice for a centred cube in a money game.
+/// Advice for the cube.
 #[derive(Serialize, ToSchema)]
 struct CubeAdvice {
-    /// Whether the side to move should double; false if it is too good to double.
+    /// Whether the side to move should double; false if it is too good to double, or may not double.
     double: bool,
-    /// Whether its opponent should take.
+    /// Whether its opponent should take; true if the side may not double.
     accept: bool,
 }
 
@@ -178,6 +179,52 @@ fn is_for_one_point(query: &[(String, String)]) -> Result<bool, String> {
     }
 }
 
+/// The cube and the score of a query, seen by the side to move. By default a money game without the Jacoby rule, with the cube in the
+/// middle.
+fn terms(query: &[(String, String)]) -> Result<Terms, String> {
+    let text = |name: &str| query.iter().find(|(key, _)| key == name).map(|(_, text)| text.as_str());
+    let number = |name: &str, usual: u8, most: u8| match text(name) {
+        None => Ok(usual),
+        Some(text) => {
+            let number = text.parse().ok().filter(|number| *number <= most);
+            number.ok_or_else(|| format!("{name}={text}: write a whole number up to {most}"))
+        }
+    };
+    let flag = |name: &str| match text(name) {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(text) => Err(format!("{name}={text}: write true or false")),
+    };
+    let (player, owner) = match text("cube_owner") {
+        None => (None, CubeOwner::Centred),
+        Some("x") => (Some(0), CubeOwner::Own),
+        Some("o") => (Some(1), CubeOwner::Theirs),
+        Some(text) => {
+            return Err(format!("cube_owner={text}: write x for the side to move, or o for its opponent"));
+        }
+    };
+    let away = [number("x_away", 0, LONGEST_MATCH)?, number("o_away", 0, LONGEST_MATCH)?];
+    let (crawford, jacoby) = (flag("crawford")?, flag("jacoby")?);
+    match away {
+        [0, 0] if crawford => return Err("crawford=true: money games have no Crawford game".into()),
+        [0, 0] => {}
+        [0, _] | [_, 0] => {
+            let [x, o] = away;
+            return Err(format!(
+                "x_away={x} and o_away={o}: in a match both sides need a point at least; a money game has 0 and 0"
+            ));
+        }
+        _ if jacoby => return Err("jacoby=true: the Jacoby rule is for money games".into()),
+        _ => {}
+    }
+    let stakes = Stakes::new(number("cube", 1, HIGHEST as u8)?.into(), player, away, crawford)?;
+    let scoring = match stakes.away() {
+        None => Scoring::Money { jacoby },
+        Some(away) => Scoring::Match { away: away.map(u32::from), crawford: stakes.is_crawford() },
+    };
+    Ok(Terms { cube: stakes.cube(), owner, scoring })
+}
+
 fn written(answer: &impl Serialize) -> Result<Vec<u8>, String> {
     serde_json::to_vec(answer).map_err(|error| error.to_string())
 }
@@ -192,6 +239,7 @@ impl Extra for Eval {
     }
 
     fn position(&self, query: &[(String, String)]) -> Result<String, String> {
+        terms(query)?;
         position(query)
     }
 
@@ -202,22 +250,33 @@ impl Extra for Eval {
         Described::openapi()
     }
 
-    fn answer(&self, _: &[(String, String)], value: &PositionValue) -> Result<Vec<u8>, String> {
-        written(&evaluation(value)?)
+    fn answer(&self, query: &[(String, String)], value: &PositionValue) -> Result<Vec<u8>, String> {
+        written(&evaluation(value, terms(query)?)?)
     }
 }
 
 /// Returns the probabilities of the side to roll, and cube advice, in wildbg's format. The first backgammon network on
-/// the list answers, or the one that `agent` names.
-#[utoipa::path(get, path = "/eval", params(Points, ("agent" = Option<String>, Query, description = "An agent that gives chances of gammons")),
+/// the list answers, or the one that `agent` names. The advice is for a money game with the cube in the middle, unless
+/// parameters name a score or a cube, which wildbg does not have. Impossible ones are refused.
+#[utoipa::path(get, path = "/eval",
+    params(
+        Points,
+        ("x_away" = Option<u8>, Query, maximum = 25, description = "Points that the side to move needs to win the match; 0, the default, for money"),
+        ("o_away" = Option<u8>, Query, maximum = 25, description = "Points that its opponent needs: the same"),
+        ("cube" = Option<u8>, Query, minimum = 1, maximum = 64, description = "Value of the cube, a power of 2; 1 by default"),
+        ("cube_owner" = Option<String>, Query, description = "Owner of a cube above 1: x for the side to move, o for its opponent"),
+        ("crawford" = Option<bool>, Query, description = "Whether this is the Crawford game of a match; false by default: the game is before or after it"),
+        ("jacoby" = Option<bool>, Query, description = "Whether gammons of a money game count 1 point while the cube is in the middle; false by default"),
+        ("agent" = Option<String>, Query, description = "An agent that gives chances of gammons"),
+    ),
     responses((status = 200, description = "Probabilities, and what to do with the cube", body = Evaluation)))]
-fn evaluation(value: &PositionValue) -> Result<Evaluation, String> {
+fn evaluation(value: &PositionValue, terms: Terms) -> Result<Evaluation, String> {
     if value.to_move.is_none() {
         return Err("the game is over".into());
     }
     let position =
         Backgammon::default().parse_position(&value.position).map_err(|e| e.to_string())?.0.position();
-    let values = CubeModel::usual().values(position, chances(&value.chances)?, Terms::money(false));
+    let values = CubeModel::usual().values(position, chances(&value.chances)?, terms);
     Ok(Evaluation {
         cube: CubeAdvice { double: values.doubles(), accept: values.takes() },
         probabilities: Probabilities::new(&value.chances),
@@ -405,16 +464,17 @@ mod tests {
         assert!(ask(&Eval, "p24=-1").unwrap_err().contains("over"));
     }
 
-    /// Cube advice from given classes, without a network.
+    /// Cube advice at the opening from given classes, without a network.
+    fn told(classes: [f32; 6], parameters: &str) -> Value {
+        let mut value = thought(Eval.position(&query(OPENING)).unwrap());
+        let named = CLASSES.into_iter().zip(classes).map(|(name, p)| (name.into(), p));
+        value.chances = adept_arena::inspect::Chances(named.collect());
+        let answer = Eval.answer(&query(parameters), &value).unwrap();
+        serde_json::from_slice::<Value>(&answer).unwrap()["cube"].clone()
+    }
+
     #[test]
     fn the_cube_is_turned_by_the_chances_of_the_side_to_move() {
-        let told = |classes: [f32; 6]| {
-            let mut value = thought(Eval.position(&query(OPENING)).unwrap());
-            let named = CLASSES.into_iter().zip(classes).map(|(name, p)| (name.into(), p));
-            value.chances = adept_arena::inspect::Chances(named.collect());
-            let answer: Value = serde_json::from_slice(&Eval.answer(&[], &value).unwrap()).unwrap();
-            answer["cube"].clone()
-        };
         for (classes, double, accept) in [
             // A certain single win leaves nothing to gain and is never taken.
             ([0.0, 0.0, 0.0, 1.0, 0.0, 0.0], false, false),
@@ -429,7 +489,77 @@ mod tests {
             ([0.0, 0.22, 0.5, 0.28, 0.0, 0.0], false, true),
             ([0.1, 0.7, 0.15, 0.05, 0.0, 0.0], false, true),
         ] {
-            assert_eq!(told(classes), json!({ "accept": accept, "double": double }), "{classes:?}");
+            assert_eq!(told(classes, ""), json!({ "accept": accept, "double": double }), "{classes:?}");
+        }
+        // Under the Jacoby rule gammons count after a double only: reasons to double, and not to play on.
+        for (classes, accept, without) in [
+            ([0.0, 0.1, 0.26, 0.44, 0.2, 0.0], true, false),
+            ([0.0, 0.0, 0.2, 0.45, 0.35, 0.0], false, false),
+        ] {
+            let advice = |double: bool| json!({ "accept": accept, "double": double });
+            assert_eq!(told(classes, "jacoby=true"), advice(true), "{classes:?}");
+            assert_eq!(told(classes, "jacoby=false"), advice(without), "{classes:?}");
+            // Not where the cube has been turned.
+            let turned = "jacoby=true&cube=2&cube_owner=x";
+            assert_eq!(told(classes, turned), told(classes, "cube=2&cube_owner=x"), "{classes:?}");
+        }
+    }
+
+    /// The side to move wins 56 % of games. What is right at 4 to 2 is wrong at 2 to 4, and so on.
+    #[test]
+    fn the_cube_is_turned_by_the_score() {
+        let position = "p24=2&p19=-5&p17=-3&p13=4&p12=-5&p10=2&p8=3&p6=4&p1=-2";
+        for (parameters, double, accept) in [
+            ("", false, true),
+            ("x_away=0&o_away=0", false, true),
+            ("x_away=4&o_away=2", true, true),
+            ("x_away=2&o_away=4", false, true),
+            // After the Crawford game the trailer doubles, and this would be dropped.
+            ("x_away=4&o_away=1", true, false),
+            ("x_away=1&o_away=4", false, true),
+            ("x_away=4&o_away=1&crawford=true", false, true),
+            ("x_away=1&o_away=4&crawford=true", false, true),
+            ("x_away=5&o_away=3&cube=2&cube_owner=x", true, true),
+            ("x_away=3&o_away=5&cube=2&cube_owner=x", false, true),
+            ("x_away=5&o_away=2&cube=2&cube_owner=x", true, false),
+            // A side that wins the match with the cube as it is, and one that does not own it.
+            ("x_away=2&o_away=5&cube=2&cube_owner=x", false, true),
+            ("x_away=5&o_away=2&cube=2&cube_owner=o", false, true),
+            ("cube=64&cube_owner=x", false, true),
+        ] {
+            let answer = ask(&Eval, &format!("{position}&{parameters}")).unwrap();
+            assert_eq!(answer["cube"], json!({ "accept": accept, "double": double }), "{parameters}");
+            let win = answer["probabilities"]["win"].as_f64().unwrap();
+            assert!((win - 0.5597).abs() < 1e-3, "{answer}");
+        }
+        // Without gammons the opponent drops from 73.2 % on at 2 to 5, and from 82.8 % on at 5 to 2.
+        let single = [0.0, 0.0, 0.22, 0.78, 0.0, 0.0];
+        let accepts = |parameters| told(single, parameters)["accept"].clone();
+        assert_eq!([accepts("x_away=2&o_away=5"), accepts("x_away=5&o_away=2")], [false, true]);
+    }
+
+    #[test]
+    fn impossible_scores_and_cubes_are_refused() {
+        for (faulty, part) in [
+            ("x_away=3", "x_away=3 and o_away=0"),
+            ("x_away=0&o_away=2", "a money game has 0 and 0"),
+            ("x_away=26&o_away=2", "x_away=26: write a whole number up to 25"),
+            ("x_away=-1&o_away=2", "x_away=-1"),
+            ("x_away=two&o_away=2", "x_away=two"),
+            ("x_away=3&o_away=5&crawford=true", "exactly one point"),
+            ("crawford=true", "no Crawford game"),
+            ("x_away=1&o_away=5&crawford=true&cube=2&cube_owner=o", "nobody doubles in the Crawford game"),
+            ("x_away=3&o_away=5&jacoby=true", "money games"),
+            ("jacoby=yes", "true or false"),
+            ("cube=2", "no owner"),
+            ("cube=1&cube_owner=x", "nobody has turned"),
+            ("cube=3&cube_owner=x", "not a power of 2"),
+            ("cube=0", "not a power of 2"),
+            ("cube=128&cube_owner=x", "cube=128"),
+            ("cube=2&cube_owner=me", "cube_owner=me"),
+        ] {
+            let error = Eval.position(&query(&format!("{OPENING}&{faulty}"))).unwrap_err();
+            assert!(error.contains(part), "{faulty}: {error}");
         }
     }
 
@@ -449,7 +579,11 @@ mod tests {
     #[test]
     fn the_document_tells_what_is_asked_and_answered() {
         for (extra, path, text) in [
-            (&Eval as &dyn Extra, "/eval", OPENING.to_string()),
+            (
+                &Eval as &dyn Extra,
+                "/eval",
+                format!("{OPENING}&x_away=5&o_away=3&cube=2&cube_owner=o&crawford=false&jacoby=false"),
+            ),
             (&Moves, "/move", format!("die1=3&die2=1&{OPENING}")),
         ] {
             let document = serde_json::to_value(extra.document()).unwrap();

@@ -598,7 +598,8 @@ enum Part {
     Best(Range<usize>),
 }
 
-/// Replaces `rows` by the rows of these positions, for the player who just moved.
+/// Replaces `rows` by the rows of these positions, for the player who just moved, or as whom a network of another rule set sees
+/// the position.
 ///
 /// # Errors
 /// [`OpenError::Unknown`] if the last player, or a last move that the encoder needs, is not known.
@@ -612,8 +613,10 @@ pub fn encode<G: Kit>(
     if game.hides() {
         return Err(hides(game));
     }
+    let adapted = game.results().adapted.filter(|_| bound.model.head().classes().is_some());
     for (state, last) in positions {
-        let player = mover(game, bound, state, last.is_some())?;
+        let mover = mover(game, bound, state, last.is_some())?;
+        let player = adapted.as_ref().map_or(mover, |adapted| (adapted.viewer)(game, state, mover));
         bound.encoder().encode(game, Afterstate { state, action: last.as_ref(), player }, rows.push());
     }
     Ok(())

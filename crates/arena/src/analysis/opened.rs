@@ -181,7 +181,12 @@ impl Opening {
                 .map_err(|e| Error::Search(e.to_string()))?;
         }
         let search_text = search.as_ref().map(SearchOptions::to_string);
-        let description = Description { search: search_text, ..describe(&bound, &manifest, game.scale()) };
+        let mut description =
+            Description { search: search_text, ..describe(&bound, &manifest, game.scale()) };
+        if game.results().adapted.is_some() {
+            // The rule set that is played, not the one that the network has learned.
+            description.game = game.name().into();
+        }
         let pool = Pool::new(&*game, bound, |bound| bound)?;
         Ok(Box::new(Opened { game, pool, search, description }))
     }

@@ -205,3 +205,74 @@ fn probabilities_of_outcomes_reach_programs_in_c() {
     assert_eq!(names, ["loss", "draw", "win"]);
     assert!(lines[0][1] != lines[1][1], "{printed}");
 }
+
+/// Prints the figures of the cube in a position of a rule set, each with its name, and the best move.
+const CUBE: &str = r#"
+#include <math.h>
+#include <stdio.h>
+
+#include "adept.h"
+
+int main(int argc, char **argv)
+{
+    double figures[ADEPT_FIGURES];
+    char advice[32], move[64];
+    float value;
+    adept_model *model;
+    size_t i;
+
+    if (argc != 4 || adept_open_as(argv[1], argv[2], &model) != ADEPT_OK) {
+        fprintf(stderr, "%s\n", adept_last_error());
+        return 1;
+    }
+    if (adept_reading(model, argv[3], figures, ADEPT_FIGURES, advice, sizeof advice) != ADEPT_OK) return 2;
+    if (adept_choose(model, argv[3], move, sizeof move, NULL, 0, &value) != ADEPT_OK) return 3;
+    if (isnan(figures[ADEPT_NO_DOUBLE]) || figures[ADEPT_DOUBLE_PASS] != 1.0) return 4;
+    printf("%s; %s %+.4f\n", advice, move, value);
+    for (i = 0; i < ADEPT_FIGURES; i++)
+        if (!isnan(figures[i])) printf("%s %.4f\n", adept_figure_name(i), figures[i]);
+    adept_close(model);
+    return 0;
+}
+"#;
+
+/// The numbers are those of `adept value --game`.
+#[test]
+fn cube_and_score_reach_programs_in_c() {
+    let (folder, library) = (tempfile::tempdir().unwrap(), library());
+    let [source, program] = ["cube.c", "cube"].map(|name| folder.path().join(name));
+    std::fs::write(&source, CUBE).unwrap();
+    compiled(&source, folder.path(), &["-ladept_embed", "-lm"], &program);
+    let network = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/small-88-24");
+    let run = |game: &str, position: &str| {
+        Command::new(&program)
+            .arg(&network)
+            .args([game, position])
+            .env("LD_LIBRARY_PATH", &library)
+            .env("DYLD_LIBRARY_PATH", &library)
+            .output()
+            .unwrap()
+    };
+    let board = "XGID=-aA-CCC-B---cC----b-dc-b--";
+    for (game, rest, expected) in [
+        (
+            "backgammon:match-7",
+            ":0:0:1:00:2:4:0:7:10",
+            "double, pass; double -0.1430\ncubeless 0.6957\nno double 0.9277\ndouble, take 1.3522\ndouble, pass 1.0000\n\
+             win the game 0.7958\nwin the match 0.4285\ndouble from 0.6384\npass from 0.7282\n",
+        ),
+        (
+            "backgammon:money",
+            ":1:1:1:00:0:0:1:0:10",
+            "double, pass; double +0.0104\ncubeless 0.7261\nno double 0.9365\ndouble, take 1.3133\ndouble, pass 1.0000\n\
+             win the game 0.7958\ndouble from 0.6769\npass from 0.7370\n",
+        ),
+    ] {
+        let done = run(game, &format!("{board}{rest}"));
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(String::from_utf8(done.stdout).unwrap(), expected);
+    }
+    let refused = run("backgammon:match-99", board);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("match to 1 to 25 points"));
+}

@@ -1,6 +1,7 @@
 //! Tests of the whole crate, in one binary: linking one for each file takes longer than the tests.
 
 mod c;
+mod cube;
 mod facade;
 #[path = "../../../model/tests/it/graph.rs"]
 mod graph;

@@ -43,11 +43,16 @@ def encoders(game: str) -> list[dict[str, str]]:
 def starter(game: str, method: str | None = None) -> str:
     """A config to start from, as the text of a TOML file: what `adept config new` prints."""
 
-def open(path: _Path, best: bool = False) -> Model:
+def open(path: _Path, best: bool = False, game: str | None = None) -> Model:
     """Opens a checkpoint folder, or the latest (or best) checkpoint of a run folder.
 
     With `search:4:PATH` (plies), `search:100ms:PATH` (time) or `search:10000n:PATH` (valued positions), `values`, `moves`
-    and `explain` look ahead. A search cannot be interrupted: prefer a time."""
+    and `explain` look ahead. A search cannot be interrupted: prefer a time.
+
+    `game` is the rule set to play, if it is not the checkpoint's own: networks of backgammon and hypergammon that give
+    outcomes play those with the doubling cube, such as `backgammon:money` and `backgammon:match-7`. Positions are then
+    XGIDs, or Position IDs with a Match ID, with their cube, score and offered double. Rows stay those of the network,
+    without the cube."""
 
 def train(
     config: _Config,
@@ -703,7 +708,10 @@ class Model:
 
     def explain(self, position: str) -> dict[str, Any]:
         """What gates and experts think of a position, or what a search found: `search` has its `plies`, `nodes`, `solved`
-        and `line`. `to_move` counts players from 1. The value of a finished game is that for the first player."""
+        and `line`. `to_move` counts players from 1. The value of a finished game is that for the first player. With the
+        doubling cube, before a roll and without a search, `reading` has the `advice`, such as `double, take`, and the
+        `figures` by name, such as `no double` and `double, take`, in points for each unit of the cube (in a match,
+        EMG)."""
 
 class Oracle:
     """Exact values of the bear-off: solves the table of at most `checkers` checkers a side, or opens a `file` of

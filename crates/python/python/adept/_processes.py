@@ -6,13 +6,13 @@ import sys
 from . import _adept
 
 
-def reduced_model(path, game):
-    return model, (path, game, packed(game))
+def reduced_model(path, game, rules):
+    return model, (path, game, packed(game), rules)
 
 
-def model(path, name, game):
+def model(path, name, game, rules=None):
     know(name, game)
-    return _adept.open(path)
+    return _adept.open(path, game=rules)
 
 
 def reduced_self_play(state, game):
