@@ -125,7 +125,14 @@ impl<G: Kit> ExportOps for G {
             return "logit of an action, not bounded: the softmax over the actions of a decision is the policy"
                 .into();
         }
+        let derives = open::encoder(self, Some(&manifest.encoder)).is_ok_and(|encoder| encoder.derives());
         let what = match self.hides() {
+            _ if derives => {
+                return format!(
+                    "no value of a position: values follow from outputs for one or two rows, as the encoder `{}` says in the documentation",
+                    manifest.encoder
+                );
+            }
             true => "value of an action for the player who takes it",
             false => "value of the position for the player who just moved",
         };

@@ -10,7 +10,7 @@ use adept_arena::values::KnownRows;
 use adept_arena::{Decision, GameModel, OpenError, Successors};
 use adept_game::sheet::Sheet;
 use adept_game::{
-    Afterstate, Draw, Encoder, Example, GameError, Kit, ParsedPosition, Stream, Turn, Valuation,
+    Afterstate, Derived, Draw, Encoder, Example, GameError, Kit, ParsedPosition, Stream, Turn, Valuation,
     distributions, draw_of_play, files, is_solved, stream,
 };
 use adept_ground::profile::{self, Phase};
@@ -180,9 +180,18 @@ pub fn encode<G: Kit>(
     samples: &mut Samples,
 ) -> Option<f32> {
     let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
-    let factor = factor(game, encoder, after)?;
-    encoder.encode(game, after, samples.rows.push());
-    Some(factor)
+    let derived = if encoder.derives() { encoder.derived(game, after) } else { None };
+    match derived {
+        None => {
+            encoder.encode(game, after, samples.rows.push());
+            Some(1.0)
+        }
+        Some(Derived { state, factor, .. }) => {
+            let factor = factor?;
+            encoder.encode(game, Afterstate { state: &state, ..after }, samples.rows.push());
+            Some(factor)
+        }
+    }
 }
 
 /// The number by which the output for the row of an afterstate is multiplied to be its value. None if the value is no multiple of it.
@@ -230,7 +239,10 @@ fn target(head: &Head, value: f32, outcomes: &[f64]) -> Option<Vec<f32>> {
 
 /// Why values alone are no targets for a head.
 fn no_distribution(head: &Head) -> String {
-    let names: Vec<&str> = head.classes().unwrap_or_default().iter().map(|class| &*class.name).collect();
+    let Some(classes) = head.classes() else {
+        return "the encoder has no row for some of these positions, such as those before a decision about the cube: leave them out".into();
+    };
+    let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
     format!(
         "the values of these positions do not say how probable {} are: give examples in a file with a column for each, or \
          take `head = \"value\"`",

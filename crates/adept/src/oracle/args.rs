@@ -188,8 +188,8 @@ pub(crate) enum OracleAction {
         /// Of hypergammon: by the Jacoby rule, under which gammons count 1 while the cube is centred.
         #[arg(long)]
         jacoby: bool,
-        /// Of hypergammon: also measure models by the class probabilities of this network, a checkpoint or run with `head = "outcomes"`. May be
-        /// given several times.
+        /// Of hypergammon: also measure models by the class probabilities of this network, a checkpoint or run with `head = "outcomes"`, or the
+        /// equities of one that has learned the game with the cube. May be given several times.
         #[arg(long = "network", value_name = "NAME")]
         networks: Vec<String>,
         /// Of hypergammon: number of drawn positions on which x is chosen, and of other ones on which models are measured. Default: 500000.

@@ -25,7 +25,16 @@ pub(super) fn estimator<'a>(
     let short = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy().into_owned());
     let with_cube = Backgammon::with_rules(game.checkers(), Rules::Money { jacoby, beavers: false });
     let estimate = match with_cube {
-        Some(money) if money.name() == learned => equities(money, open::open(&money, &folder, false)?.0)?,
+        Some(money) if money.name() == learned => {
+            let (network, _) = open::open(&money, &folder, false)?;
+            if !network.encoder().derives() {
+                bail!(
+                    "`{name}`: its encoder `{}` does not see the owner of the cube",
+                    network.encoder().name()
+                );
+            }
+            equities(money, network)?
+        }
         _ => chances(game, name, open::open(game, &folder, false)?.0)?,
     };
     Ok(Estimator { name: short, estimate })

@@ -602,7 +602,8 @@ enum Part {
 /// the position.
 ///
 /// # Errors
-/// [`OpenError::Unknown`] if the last player, or a last move that the encoder needs, is not known.
+/// [`OpenError::Unknown`] if the last player, or a last move that the encoder needs, is not known, and if outputs for rows are no values of
+/// positions.
 pub fn encode<G: Kit>(
     game: &G,
     bound: &GameModel<G>,
@@ -612,6 +613,12 @@ pub fn encode<G: Kit>(
     rows.clear();
     if game.hides() {
         return Err(hides(game));
+    }
+    if bound.encoder().derives() {
+        return Err(OpenError::Unknown(format!(
+            "rows of the encoder `{}` are no rows of positions, whose values follow from several outputs: ask for values",
+            bound.encoder().name()
+        )));
     }
     let adapted = game.results().adapted.filter(|_| bound.model.head().classes().is_some());
     for (state, last) in positions {

@@ -82,9 +82,9 @@ fn encoder_of<G: Kit>(
     };
     let found = listing.open(&own).ok_or_else(unknown)?;
     found.fits(game).map_err(OpenError::Unknown)?;
-    if found.derives() && !(experts.is_empty() && priors.is_empty()) {
+    if found.derives() && !(experts.is_empty() && priors.is_empty() && tables.is_empty()) {
         return Err(OpenError::Unknown(format!(
-            "`{wanted}`: the outputs of networks with the encoder `{own}` are no values of positions: leave out priors and experts"
+            "`{wanted}`: the outputs of networks with the encoder `{own}` are no values of positions: leave out priors, experts and tables"
         )));
     }
     let whole = match priors[..] {
@@ -264,7 +264,13 @@ pub fn open_with<G: Kit>(
 pub fn with_usual_tables<G: Kit>(game: &G, manifest: &mut Manifest) {
     let names_some =
         parts::parts(&manifest.encoder).into_iter().any(|part| parts::known_part(part).is_some());
-    if let Some(tables) = game.values().usual_tables.filter(|_| !names_some && !manifest.head.is_policy()) {
+    // Where networks of other rule sets play, one of its own may see what no table knows.
+    let derives = || {
+        game.results().adapted.is_some()
+            && encoder(game, Some(&manifest.encoder)).is_ok_and(|encoder| encoder.derives())
+    };
+    let usual = game.values().usual_tables.filter(|_| !names_some && !manifest.head.is_policy());
+    if let Some(tables) = usual.filter(|_| !derives()) {
         manifest.encoder = parts::with_tables(&manifest.encoder, tables);
     }
 }

@@ -34,12 +34,11 @@ pub(crate) fn explain<G: Kit, M: Predictor + ?Sized>(
     let mut found = model.explain(row);
     if let Some(derived) = derived(encoder, game, after) {
         let second = derived.second.map(|state| {
-            let (mut rows, mut values) = (row.empty(), Vec::new());
+            let mut rows = row.empty();
             encoder.encode(game, Afterstate { state: &state, ..after }, rows.push());
-            model.evaluate(&rows, &mut values);
-            values.first().copied().unwrap_or(f32::NAN)
+            model.explain(&rows)
         });
-        derive(&mut found, &derived.rule, second.as_slice());
+        derive(&mut found, &derived.rule, second.as_ref());
         return found;
     }
     let head = model.head();
@@ -64,12 +63,20 @@ fn derived<G: Game>(encoder: &dyn Encoder<G>, game: &G, after: Afterstate<'_, G>
     if encoder.derives() { encoder.derived(game, after) } else { None }
 }
 
-/// Replaces the output of a node and those of its experts by the value that follows from it and the output for the second state.
-fn derive(found: &mut Explanation, rule: &ValueRule, second: &[f32]) {
+/// Replaces the output of a node and those of its experts by the values that follow from them and from their outputs for the second state,
+/// or from that of the whole network where an expert does not see it.
+fn derive(found: &mut Explanation, rule: &ValueRule, second: Option<&Explanation>) {
     if !found.corrects {
-        found.value = rule.of(&[&[found.value], second].concat());
+        found.value = match second {
+            Some(second) => rule.of(&[found.value, second.value]),
+            None => rule.of(&[found.value]),
+        };
     }
-    found.experts.iter_mut().flatten().for_each(|expert| derive(expert, rule, second));
+    for (number, expert) in found.experts.iter_mut().enumerate() {
+        let there =
+            second.map(|second| second.experts.get(number).and_then(Option::as_ref).unwrap_or(second));
+        expert.iter_mut().for_each(|expert| derive(expert, rule, there));
+    }
 }
 
 /// How the outputs of a network of another rule set become those of a row.

@@ -1,6 +1,6 @@
 //! How networks of games without the cube play the rule sets with it: their chances give the value of a position with the cube.
 
-use super::cube::{Chances, CubeModel, CubeOwner, End, Scoring, Terms};
+use super::cube::{Chances, CubeModel, CubeOwner, End, HIGHEST, Scoring, Terms};
 use super::{Backgammon, Position, Stage, Stakes, State};
 use adept_game::{Adapted, Game, Reading, ValueRule};
 
@@ -68,15 +68,25 @@ pub(super) fn answered(take: f64, may_beaver: bool) -> f64 {
     take.min(beavered).min(1.0)
 }
 
-/// The exact equity of the side to roll at the end of a money game.
+/// Weight of the value without a double at exact ends where the opponent cashes after every move.
+const SLIGHT_DOUBT: f64 = 1e-3;
+
+/// The exact equity of the side to roll at the end of a money game, whose cube may still be turned.
 fn end_value(stage: Stage, position: Position, terms: Terms, may_beaver: bool) -> Option<f64> {
     let Scoring::Money { .. } = terms.scoring else { return None };
-    let end = End::of(position)?;
+    let end = End::of(position).filter(|_| terms.cube < HIGHEST)?;
+    let take = || Some(2.0 * end.value(CubeOwner::Theirs)?);
     match stage {
-        Stage::Cube => end.value(terms.owner),
+        Stage::Cube => match end.value(terms.owner)? {
+            cash if cash >= 1.0 => {
+                Some(cash + SLIGHT_DOUBT * (end.equities()?.no_double(terms.owner) - cash))
+            }
+            value => Some(value),
+        },
         Stage::Roll if terms.owner == CubeOwner::Theirs => end.value(CubeOwner::Theirs),
         Stage::Roll | Stage::Rolling => Some(end.equities()?.no_double(terms.owner)),
-        Stage::Doubled => Some(answered(2.0 * end.value(CubeOwner::Theirs)?, may_beaver)),
+        Stage::Doubled => Some(answered(take()?, may_beaver)),
+        Stage::Beavered => Some(take()?.max(-1.0)),
         _ => None,
     }
 }

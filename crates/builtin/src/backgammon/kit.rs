@@ -145,7 +145,7 @@ impl Kit for Backgammon {
         }
         all.with(
             "points+cube",
-            "points, and where the cube is: for networks whose output is the equity of the cube's owners",
+            "points, and where the cube is: for networks whose output is an equity before a roll, for each unit of the cube",
             || Arc::new(WithCube::new(Points)),
         )
         .with("expert+cube", "expert, and the same", || Arc::new(WithCube::new(Expert)))
@@ -164,7 +164,6 @@ impl Kit for Backgammon {
         agents
     }
 
-    /// All tables are without the cube.
     fn values(&self) -> Values<'_, Self> {
         // Tables know chances without the cube, as networks do.
         let tables = || Listing::new(known::names(), |name| known::table(self, name));

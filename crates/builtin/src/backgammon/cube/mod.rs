@@ -230,9 +230,7 @@ impl CubeModel {
     /// The values of a position for the side to roll, which is `own` there, from its chances. In money games they are exact for bear-offs
     /// of at most six checkers a side in which each side has borne off one.
     pub fn values(&self, position: Position, chances: Chances, terms: Terms) -> CubeValues {
-        if let Scoring::Money { .. } = terms.scoring
-            && let Some(exact) = End::of(position).and_then(|end| end.equities())
-        {
+        if let Some(exact) = end(position, terms).and_then(|end| end.equities()) {
             let double_take = terms.may_double().then(|| exact.double_take());
             return CubeValues::new(chances.equity(), exact.no_double(terms.owner), double_take);
         }
@@ -260,7 +258,10 @@ impl CubeModel {
 
     /// Whether the opponent of the side to roll takes a double, also one that the side had no right to.
     pub fn takes(&self, position: Position, chances: Chances, terms: Terms) -> bool {
-        self.after_take(self.efficiency.at(position), chances, terms) <= 1.0
+        match end(position, terms).and_then(|end| end.value(CubeOwner::Theirs)) {
+            Some(theirs) => 2.0 * theirs <= 1.0,
+            None => self.after_take(self.efficiency.at(position), chances, terms) <= 1.0,
+        }
     }
 
     /// The equity of the side to roll while nobody doubles now, for each unit of the cube. An efficiency of 0 means a dead cube.
@@ -298,7 +299,11 @@ impl CubeModel {
     /// at the opponent.
     pub fn takes_beaver(&self, position: Position, chances: Chances) -> bool {
         let terms = Terms { owner: CubeOwner::Theirs, ..Terms::money(false) };
-        2.0 * self.equity(self.efficiency.at(position), chances, terms) >= -1.0
+        let equity = match End::of(position).and_then(|end| end.value(CubeOwner::Theirs)) {
+            Some(theirs) => theirs,
+            None => self.equity(self.efficiency.at(position), chances, terms),
+        };
+        2.0 * equity >= -1.0
     }
 
     /// The chance of the side to roll to win the match, or none in money games, of an equity for each unit of the cube.
@@ -307,6 +312,12 @@ impl CubeModel {
         let [lost, won] = [-1, 1].map(|sign| score.after(sign * terms.cube as i32));
         Some((lost + won) / 2.0 + equity * (won - lost) / 2.0)
     }
+}
+
+/// The exact end of a money game whose cube may still be turned.
+fn end(position: Position, terms: Terms) -> Option<End> {
+    let is_money = matches!(terms.scoring, Scoring::Money { .. });
+    if is_money && terms.cube < HIGHEST { End::of(position) } else { None }
 }
 
 impl Terms {

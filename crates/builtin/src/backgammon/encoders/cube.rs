@@ -127,7 +127,8 @@ impl<E: Encoder<Backgammon>> Encoder<Backgammon> for WithCube<E> {
                 state: *state,
                 second: None,
                 rule: ValueRule::new(move |outputs| (sign * roller(outputs[0])) as f32),
-                factor: Some((-sign * MOST) as f32),
+                // Rows do not tell that a cube is at its highest value.
+                factor: state.stakes.can_turn(1).then_some((-sign * MOST) as f32),
             },
         })
     }
