@@ -24,10 +24,10 @@ const DOUBT: f64 = 0.05;
 /// The value of a state for a player: points as a share of the most that a game can count, or the chance to win the match, on a scale
 /// from −1 to 1.
 fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
-    let model = CubeModel::usual();
+    let model = CubeModel::of(game.checkers());
     let (stage, roller) = (state.stage, state.player);
     if stage == Stage::Opening {
-        let value = opening_value(state.stakes, player) as f32;
+        let value = opening_value(game, state.stakes, player) as f32;
         return ValueRule::new(move |_| value);
     }
     let (position, terms) = (state.position(), game.terms(state));
@@ -83,10 +83,11 @@ fn end_value(stage: Stage, position: Position, terms: Terms, may_beaver: bool) -
 
 /// The value of the start of a game of a match for a player, or of the end of the match: the chance to win the match, on a scale from −1 to 1.
 /// 0 for a single game.
-pub(super) fn opening_value(stakes: Stakes, player: usize) -> f64 {
+pub(super) fn opening_value(game: &Backgammon, stakes: Stakes, player: usize) -> f64 {
     let Some(away) = stakes.away() else { return 0.0 };
     let needed = [away[player], away[1 - player]].map(i32::from);
-    let chance = CubeModel::usual().equities.chance(needed, !stakes.is_crawford() && away.contains(&1));
+    let equities = &CubeModel::of(game.checkers()).equities;
+    let chance = equities.chance(needed, !stakes.is_crawford() && away.contains(&1));
     2.0 * chance - 1.0
 }
 
@@ -97,7 +98,8 @@ fn reading(game: &Backgammon, state: &State, player: usize, probabilities: &[f32
     }
     let chances = Chances::of_classes(<[f32; 6]>::try_from(probabilities).ok()?.map(f64::from));
     let chances = if player == state.player { chances } else { chances.other() };
-    let (model, position, terms) = (CubeModel::usual(), state.position(), game.terms(state));
+    let model = CubeModel::of(game.checkers());
+    let (position, terms) = (state.position(), game.terms(state));
     let values = model.values(position, chances, terms);
     let [doubles, passes] = model.points(position, chances, terms);
     // While a double waits for its answer, and after the decision to roll, there is less to choose.

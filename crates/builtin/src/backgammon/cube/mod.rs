@@ -12,13 +12,13 @@ mod equities;
 pub mod study;
 
 pub use crate::doubling::{CubeAction, CubeOwner};
-pub use equities::{MOST_POINTS, MatchEquities};
+pub use equities::{Games, MOST_POINTS, MatchEquities};
 
 use super::{Phase, Position};
 use adept_ground::{limits, notes, places};
 pub(super) use ends::End;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// The highest cube value. Without a limit, two sides that both think they are ahead would double forever.
@@ -207,24 +207,40 @@ impl Default for CubeModel {
 }
 
 impl CubeModel {
-    /// The model by which games are played: with the match equities of `datasets/match-equities.csv` or `.xml` where networks and tables
-    /// are found, if there is such a file, else the default. A file that cannot be read is named in a warning, and left out.
+    /// The model by which backgammon is played: that [of](Self::of) 15 checkers.
     pub fn usual() -> &'static Self {
-        static USUAL: LazyLock<CubeModel> = LazyLock::new(|| {
-            let files = ["csv", "xml"].map(|kind| Path::new("datasets/match-equities").with_extension(kind));
-            let Some(path) = files.iter().find_map(|file| places::find(file)) else {
-                return CubeModel::default();
-            };
-            let text = limits::read_text(&path, limits::CONFIG_BYTES).map_err(|e| e.to_string());
-            match text.and_then(|text| MatchEquities::parse(&text)) {
-                Ok(equities) => CubeModel { equities, ..CubeModel::default() },
-                Err(why) => {
-                    notes::warn(&format!("{}: {why}; Kazaross-XG2 is used", path.display()));
-                    CubeModel::default()
-                }
-            }
+        Self::of(15)
+    }
+
+    /// The model by which games with this many checkers a side are played. The match equities are those of a file `.csv` or `.xml` where networks
+    /// and tables are found, if there is one: `datasets/hypergammon-match-equities` for three checkers, else `datasets/match-equities`. Without a
+    /// file they are [`MatchEquities::hypergammon`] and [`MatchEquities::usual`]. A file that cannot be read is named in a warning, and left out.
+    pub fn of(checkers: u8) -> &'static Self {
+        static HYPERGAMMON: LazyLock<CubeModel> = LazyLock::new(|| {
+            let equities = MatchEquities::hypergammon();
+            CubeModel::with_file("datasets/hypergammon-match-equities", Games::HYPERGAMMON, equities)
         });
-        &USUAL
+        static USUAL: LazyLock<CubeModel> = LazyLock::new(|| {
+            CubeModel::with_file("datasets/match-equities", Games::BACKGAMMON, MatchEquities::usual())
+        });
+        if checkers == 3 { &HYPERGAMMON } else { &USUAL }
+    }
+
+    /// The model with the match equities of a file, if there is one, else with these.
+    fn with_file(file: &str, games: Games, usual: &MatchEquities) -> Self {
+        let read = |path: PathBuf| {
+            let text = limits::read_text(&path, limits::CONFIG_BYTES).map_err(|e| e.to_string());
+            let read = text.and_then(|text| MatchEquities::parse(&text, games));
+            let warn = |why: &String| {
+                notes::warn(&format!("{}: {why}; the usual match equities are used", path.display()));
+            };
+            read.inspect_err(warn).ok()
+        };
+        let files = ["csv", "xml"].map(|kind| Path::new(file).with_extension(kind));
+        let found = files.iter().find_map(|file| places::find(file)).and_then(read);
+        let equities = found.unwrap_or_else(|| usual.clone());
+        // Better efficiencies for hypergammon would be set here.
+        Self { equities, efficiency: Efficiency::default() }
     }
 
     /// The values of a position for the side to roll, which is `own` there, from its chances. In money games they are exact for bear-offs
