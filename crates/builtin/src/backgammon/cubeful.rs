@@ -1,6 +1,6 @@
 //! How networks of games without the cube play the rule sets with it: their chances give the value of a position with the cube.
 
-use super::cube::{Chances, CubeModel, CubeOwner, End, Scoring, Terms};
+use super::cube::{Chances, CubeModel, CubeOwner, End, Terms};
 use super::{Backgammon, Position, Stage, Stakes, State};
 use adept_game::{Adapted, Game, Reading, ValueRule};
 
@@ -32,9 +32,15 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
     }
     let (position, terms) = (state.position(), game.terms(state));
     let (scale, is_mirrored, may_beaver) = (game.scale(), player != roller, game.allows_beavers());
-    if let Some(equity) = end_value(stage, position, terms, may_beaver) {
-        let value = equity * f64::from(terms.cube) / scale;
-        let value = (if is_mirrored { -value } else { value }) as f32;
+    let worth = move |equity: f64| {
+        let value = match model.match_chance_of(equity, terms) {
+            Some(chance) => 2.0 * chance - 1.0,
+            None => equity * f64::from(terms.cube) / scale,
+        };
+        (if is_mirrored { -value } else { value }) as f32
+    };
+    if let Some(equity) = end_value(model, stage, position, terms, may_beaver) {
+        let value = worth(equity);
         return ValueRule::new(move |_| value);
     }
     let efficiency = model.efficiency.at(position);
@@ -53,11 +59,7 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
             Stage::Beavered => after_take().max(-1.0),
             _ => model.equity(efficiency, chances, terms),
         };
-        let value = match model.match_chance_of(equity, terms) {
-            Some(chance) => 2.0 * chance - 1.0,
-            None => equity * f64::from(terms.cube) / scale,
-        };
-        (if is_mirrored { -value } else { value }) as f32
+        worth(equity)
     })
 }
 
@@ -68,15 +70,20 @@ pub(super) fn answered(take: f64, may_beaver: bool) -> f64 {
     take.min(beavered).min(1.0)
 }
 
-/// The exact equity of the side to roll at the end of a money game.
-fn end_value(stage: Stage, position: Position, terms: Terms, may_beaver: bool) -> Option<f64> {
-    let Scoring::Money { .. } = terms.scoring else { return None };
-    let end = End::of(position)?;
+/// The exact equity of the side to roll at the end of a game.
+fn end_value(
+    model: &CubeModel,
+    stage: Stage,
+    position: Position,
+    terms: Terms,
+    may_beaver: bool,
+) -> Option<f64> {
+    let end = End::of(&model.equities, position, terms)?;
     match stage {
-        Stage::Cube => end.value(terms.owner),
-        Stage::Roll if terms.owner == CubeOwner::Theirs => end.value(CubeOwner::Theirs),
-        Stage::Roll | Stage::Rolling => Some(end.equities()?.no_double(terms.owner)),
-        Stage::Doubled => Some(answered(2.0 * end.value(CubeOwner::Theirs)?, may_beaver)),
+        Stage::Cube => end.value(),
+        Stage::Roll if terms.owner == CubeOwner::Theirs => end.value(),
+        Stage::Roll | Stage::Rolling => Some(end.equities()?.no_double),
+        Stage::Doubled => Some(answered(end.after_take()?, may_beaver)),
         _ => None,
     }
 }

@@ -243,26 +243,28 @@ impl CubeModel {
         Self { equities, efficiency: Efficiency::default() }
     }
 
-    /// The values of a position for the side to roll, which is `own` there, from its chances. In money games they are exact for bear-offs
-    /// of at most six checkers a side in which each side has borne off one.
+    /// The values of a position for the side to roll, which is `own` there, from its chances. They are exact for bear-offs in which each side has
+    /// borne off a checker and has at most six left, or four in a match.
     pub fn values(&self, position: Position, chances: Chances, terms: Terms) -> CubeValues {
-        if let Scoring::Money { .. } = terms.scoring
-            && let Some(exact) = End::of(position).and_then(|end| end.equities())
-        {
-            let double_take = terms.may_double().then(|| exact.double_take());
-            return CubeValues::new(chances.equity(), exact.no_double(terms.owner), double_take);
+        if let Some(exact) = End::of(&self.equities, position, terms).and_then(|end| end.equities()) {
+            let cubeless = self.cubeless(chances, terms);
+            return CubeValues::new(cubeless, exact.no_double, exact.double_take);
         }
         self.values_at(self.efficiency.at(position), chances, terms)
     }
 
     /// The same with a cube of this efficiency, in [0, 1].
     pub fn values_at(&self, efficiency: f64, chances: Chances, terms: Terms) -> CubeValues {
-        let cubeless = match terms.scoring {
+        let double_take = terms.may_double().then(|| self.after_take(efficiency, chances, terms));
+        CubeValues::new(self.cubeless(chances, terms), self.equity(efficiency, chances, terms), double_take)
+    }
+
+    /// The equity without a cube.
+    fn cubeless(&self, chances: Chances, terms: Terms) -> f64 {
+        match terms.scoring {
             Scoring::Money { .. } => chances.equity(),
             Scoring::Match { .. } => self.equity(0.0, chances, terms),
-        };
-        let double_take = terms.may_double().then(|| self.after_take(efficiency, chances, terms));
-        CubeValues::new(cubeless, self.equity(efficiency, chances, terms), double_take)
+        }
     }
 
     /// The equity of the side to roll after it has doubled and its opponent has taken, for each unit of the cube before the double.

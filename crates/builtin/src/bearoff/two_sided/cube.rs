@@ -249,6 +249,26 @@ impl Grids {
         f64::from(f32::from_ne_bytes(*bytes)) + 0.0
     }
 
+    /// The same values with a row for each side, without the padding of levels.
+    fn compacted(&self) -> Result<Self, TableError> {
+        let sides = rank::sides(self.checkers);
+        let rows = sides.next_multiple_of(GROUP);
+        let mut map = MmapMut::map_anon(bytes(rows, self.count))
+            .map_err(|e| refused("memory for the tables")(e.into()))?;
+        for grid in 0..self.count {
+            let start = grid * Grid::<f32>::bytes(rows);
+            for (row, &from) in self.row_of.iter().enumerate() {
+                for (column, &other) in self.row_of.iter().enumerate() {
+                    let value = self.cell(grid, from.into(), other.into()) as f32;
+                    let at = start + Grid::<f32>::place(rows, row, column) * size_of::<f32>();
+                    map[at..at + size_of::<f32>()].copy_from_slice(&value.to_ne_bytes());
+                }
+            }
+        }
+        let row_of = (0..sides as u16).collect();
+        Ok(Self { rows, row_of, map, start: 0, ..*self })
+    }
+
     /// All bytes of the grids.
     #[cfg(test)]
     fn contents(&self) -> &[u8] {

@@ -97,7 +97,7 @@ impl ScoreTables {
         owner: Option<usize>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<(Self, Timings), TableError> {
-        Self::solve_on(checkers, &team(checkers, threads)?, Isa::detect(), (steps, owner), progress)
+        Self::solve_on(checkers, &team(checkers, threads)?, Isa::detect(), steps, owner, progress)
     }
 
     /// Solves the tables with a team and an instruction set of this machine. The result does not depend on them.
@@ -105,7 +105,8 @@ impl ScoreTables {
         checkers: u8,
         team: &Team,
         isa: Isa,
-        (steps, owner): (Vec<CubeStep>, Option<usize>),
+        steps: Vec<CubeStep>,
+        owner: Option<usize>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<(Self, Timings), TableError> {
         let live = live_places(&steps, owner);
@@ -134,6 +135,14 @@ impl ScoreTables {
         });
         let timings = Timings { moves: moves_time, memory: memory_time, solve: solve_time };
         Ok((tables, timings))
+    }
+
+    /// The same tables in less memory: half of it for four checkers.
+    ///
+    /// # Errors
+    /// If the system has no memory.
+    pub fn compacted(self) -> Result<Self, TableError> {
+        Ok(Self { grids: self.grids.compacted()?, ..self })
     }
 
     /// The largest number of checkers of a side.

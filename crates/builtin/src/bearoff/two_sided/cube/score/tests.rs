@@ -231,7 +231,7 @@ fn threads_give_the_same_bits() {
     let case = CASES[0];
     let solve = |threads: usize, isa: Isa| {
         let steps = MatchEquities::usual().cube_steps(case.terms()).unwrap();
-        ScoreTables::solve_on(5, &Team::new(threads).unwrap(), isa, (steps, None), &mut |_| ()).unwrap().0
+        ScoreTables::solve_on(5, &Team::new(threads).unwrap(), isa, steps, None, &mut |_| ()).unwrap().0
     };
     let bytes = |tables: &ScoreTables| tables.grids.contents().to_vec();
     let first = bytes(&solve(1, Isa::Portable));
@@ -239,5 +239,19 @@ fn threads_give_the_same_bits() {
         for threads in [1, 3] {
             assert!(bytes(&solve(threads, isa)) == first, "{isa:?}, {threads} threads");
         }
+    }
+}
+
+#[test]
+fn compacted_tables_have_the_same_values() {
+    let case = CASES[0];
+    let (tables, compacted) = (case.solve(4), case.solve(4).compacted().unwrap());
+    assert!(compacted.grids.contents().len() < tables.grids.contents().len());
+    for position in pairs(4).step_by(5) {
+        let [a, b] = [&tables, &compacted].map(|tables| {
+            let view = view(tables);
+            (view.equities(position).unwrap(), view.value(position).unwrap())
+        });
+        assert_eq!(a, b, "{position}");
     }
 }
