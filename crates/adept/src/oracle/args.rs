@@ -1,9 +1,12 @@
 //! The options of `oracle`.
 
+use adept_builtin::backgammon::cube::{Scoring, Terms};
+use adept_builtin::backgammon::{LONGEST_MATCH, Stakes};
 use adept_builtin::bearoff::two_sided::{CubeOwner, Precision};
 use adept_builtin::bearoff::{Distribution, Roll, USUAL_CHECKERS};
 use adept_console::threads;
 use adept_ground::limits;
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -30,6 +33,55 @@ pub(crate) struct TableArgs {
     /// Threads for solving, at most 1024. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,
+}
+
+/// The score of a match. The side to roll comes first.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ScoreArgs {
+    /// With --cube, of the bear-off: in a match to this many points, 1 to 25, by the match equities by which games are played. Shows
+    /// the equity for each unit of the cube (EMG) and the chance to win the match.
+    #[arg(long = "match", value_name = "POINTS", requires = "cube", value_parser = clap::value_parser!(u8).range(1..=i64::from(LONGEST_MATCH)))]
+    length: Option<u8>,
+    /// With --match: points that the side to roll and its opponent have, such as 5-3. Default: 0-0.
+    #[arg(long, value_name = "OWN-OTHER", requires = "length", value_parser = score)]
+    score: Option<[u8; 2]>,
+    /// With --match: this is the Crawford game. Without it, a side that needs one point has already been in one.
+    #[arg(long, requires = "length")]
+    crawford: bool,
+    /// With --match: value of the cube, a power of 2 up to 64. Above 1, both owners are shown.
+    #[arg(long, value_name = "VALUE", requires = "length", default_value_t = 1, hide_default_value = true)]
+    cube_value: u32,
+}
+
+fn score(text: &str) -> Result<[u8; 2], String> {
+    let number =
+        |text: &str| text.trim().parse().map_err(|_| "expected two numbers, such as 5-3".to_string());
+    let (own, other) = text.split_once('-').ok_or("expected two numbers, such as 5-3")?;
+    Ok([number(own)?, number(other)?])
+}
+
+impl ScoreArgs {
+    /// The cube and the score for each possible owner of the cube; none in money play.
+    pub(crate) fn terms(&self) -> Result<Vec<Terms>> {
+        let Some(length) = self.length else { return Ok(Vec::new()) };
+        let scores = self.score.unwrap_or_default();
+        let away = scores.map(|score| length.saturating_sub(score));
+        if let Some(score) = scores.iter().find(|score| **score >= length) {
+            bail!("a score of {score} ends a match to {length} points");
+        }
+        let owners = if self.cube_value == 1 { vec![None] } else { vec![Some(0), Some(1)] };
+        let terms = |owner: Option<usize>| {
+            Stakes::new(self.cube_value, owner, away, self.crawford).map_err(anyhow::Error::msg)?;
+            let owner = match owner {
+                None => CubeOwner::Centred,
+                Some(0) => CubeOwner::Own,
+                Some(_) => CubeOwner::Theirs,
+            };
+            let scoring = Scoring::Match { away: away.map(u32::from), crawford: self.crawford };
+            Ok(Terms { cube: self.cube_value, owner, scoring })
+        };
+        owners.into_iter().map(terms).collect()
+    }
 }
 
 fn bits(text: &str) -> Result<Precision, String> {
@@ -78,7 +130,7 @@ pub(crate) enum OracleAction {
     },
     /// Show exact values of positions for the side to roll.
     #[command(
-        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates\n  adept oracle value VQUAgKoCAAAAAA --details\n  adept oracle value 0,1,0,1,0,0/1,0,0,0,0,0 --cube      # is it a double?\n  adept oracle value \"24:1 23:1 22:1/24:1 23:1 22:1\" --game hypergammon\n  adept oracle value 23:1/11:1 --game backgammon:1 --cube --jacoby"
+        after_help = "Examples:\n  adept oracle value 1,1,1,1,1,1/0,0,0,0,0,2\n  adept oracle value VQUAgKoCAAAAAA --estimates\n  adept oracle value VQUAgKoCAAAAAA --details\n  adept oracle value 0,1,0,1,0,0/1,0,0,0,0,0 --cube      # is it a double?\n  adept oracle value 0,1,0,1,0,0/1,0,0,0,0,0 --cube --match 7 --score 5-3\n  adept oracle value \"24:1 23:1 22:1/24:1 23:1 22:1\" --game hypergammon\n  adept oracle value 23:1/11:1 --game backgammon:1 --cube --jacoby"
     )]
     Value {
         /// Positions as own/opponent, each side with the checkers on points 1 to 6; as a gnubg Position ID; or
@@ -105,6 +157,8 @@ pub(crate) enum OracleAction {
         /// With --cube, of hypergammon: by the Jacoby rule, under which gammons count 1 while the cube is centred.
         #[arg(long, requires = "cube")]
         jacoby: bool,
+        #[command(flatten)]
+        score: ScoreArgs,
         #[command(flatten)]
         table: TableArgs,
     },

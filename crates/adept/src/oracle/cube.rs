@@ -1,12 +1,14 @@
-//! `oracle value --cube` and `oracle moves --cube`: the bear-off with the doubling cube.
+//! `oracle value --cube` and `oracle moves --cube`: the bear-off with the doubling cube, in money play and at scores of a match.
 
 use super::args::TableArgs;
 use super::check_decision;
+use adept_builtin::backgammon::cube::{CubeModel, Scoring, Terms};
 use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
 use adept_builtin::bearoff::two_sided::{
-    CubeEquities, CubeOwner, CubeTable, TableError, TableErrors, Timings,
+    CubeEquities, CubeOwner, CubeTable, ScoreEquities, ScoreTables, ScoreView, TableError, TableErrors,
+    Timings,
 };
-use adept_builtin::bearoff::{DicePosition, Position, Situation};
+use adept_builtin::bearoff::{DicePosition, Position, Roll, Situation};
 use adept_console::output::{self, say};
 use adept_ground::{limits, work};
 use anyhow::{Context, Result, bail};
@@ -78,6 +80,129 @@ pub(super) fn before_roll(equities: &CubeEquities, is_over: bool) -> Answer {
     }
     let header = ["cube", "equity", "no double", "double/take", "double/pass", "best"];
     Answer { json: json.into(), text: output::table(&header, &rows) }
+}
+
+/// Solves the tables of a cube at a score.
+fn solve_match(checkers: u8, terms: Terms, threads: usize) -> Result<ScoreTables> {
+    let steps = CubeModel::usual().equities.cube_steps(terms).context("a match has a score")?;
+    let owner = match terms.owner {
+        CubeOwner::Centred => None,
+        CubeOwner::Own => Some(0),
+        CubeOwner::Theirs => Some(1),
+    };
+    let what = format!("solving the tables of {checkers} checkers with the cube at a score");
+    work::share(&what, 0.0);
+    let (table, timings) =
+        ScoreTables::solve(checkers.max(1), threads, steps, owner, &mut |share| work::share(&what, share))?;
+    let Timings { moves, memory, solve } = timings;
+    say(format!("solved with the cube at a score in {:.2} s", moves.wall + memory.wall + solve.wall));
+    Ok(table)
+}
+
+/// A note below all answers in a match.
+pub(super) fn match_note(terms: &Terms) -> String {
+    let Scoring::Match { away: [own, other], crawford } = terms.scoring else { return NOTE.into() };
+    let game = match (own, other) {
+        _ if crawford => ", in the Crawford game",
+        (1, _) | (_, 1) => ", after the Crawford game",
+        _ => "",
+    };
+    format!(
+        "the side to roll needs {own} and its opponent {other} points{game}\n\
+         EMG: for the side to roll, per unit of the cube of {}: a won single game is 1\n\
+         match: chance of the side to roll to win the match; without gammons\n",
+        terms.cube
+    )
+}
+
+/// The points that the side to roll and its opponent need, and the cube.
+pub(super) fn match_json(terms: &Terms) -> Value {
+    match terms.scoring {
+        Scoring::Match { away, crawford } => {
+            json!({ "away": away, "crawford": crawford, "cube": terms.cube })
+        }
+        Scoring::Money { .. } => Value::Null,
+    }
+}
+
+/// The equities of positions at a score by owner of the cube. With a roll, those of the best moves.
+pub(super) fn match_answers(positions: &[Situation], terms: &[Terms], threads: usize) -> Result<Vec<Answer>> {
+    let checkers = positions.iter().map(|p| p.position.checkers()).max().unwrap_or(1);
+    let (mut json, mut rows) = (vec![Map::new(); positions.len()], vec![Vec::new(); positions.len()]);
+    for &terms in terms {
+        let tables = solve_match(checkers, terms, threads)?;
+        let place = tables.start();
+        let view = tables.view(place, 0).context("tables have the cube as it is")?;
+        for ((&situation, json), rows) in positions.iter().zip(&mut json).zip(&mut rows) {
+            let (object, lines) = match situation.roll {
+                Some(roll) => at_score_after_roll(&view, situation.position, roll)?,
+                None => at_score(&view, situation.position)?,
+            };
+            json.insert(terms.owner.to_string(), object);
+            let name = |line: usize| if line == 0 { terms.owner.to_string() } else { String::new() };
+            rows.extend((0..).zip(lines).map(|(at, line)| [vec![name(at)], line].concat()));
+        }
+    }
+    let answer = |((situation, json), rows): ((&Situation, Map<String, Value>), Vec<Vec<String>>)| {
+        let header: &[&str] = match situation.roll {
+            Some(_) => &["cube", "", "value", "best move"],
+            None => &["cube", "", "value", "no double", "double/take", "double/pass", "best"],
+        };
+        Answer { json: json.into(), text: format!("\n{situation}\n{}", output::table(header, &rows)) }
+    };
+    Ok(positions.iter().zip(json).zip(rows).map(answer).collect())
+}
+
+/// Formats a chance with the digits that the tables support.
+fn chance(p: f64) -> String {
+    format!("{p:.6}")
+}
+
+/// The equities and match winning chances before the roll, and a line of each.
+fn at_score(view: &ScoreView<'_>, position: Position) -> Result<(Value, [Vec<String>; 2])> {
+    let found = view.equities(position)?;
+    let (value, won) = (found.value(), |equity: f64| view.match_chance(equity));
+    let mut object = json!({ "value": value });
+    let mut chances = json!({ "value": won(value) });
+    let mut lines = [vec!["EMG".to_string(), signed(value)], vec!["match".to_string(), chance(won(value))]];
+    let action = found.action().map_or_else(|| "-".to_string(), |action| action.to_string());
+    let pass = found.double_take.map(|_| ScoreEquities::DOUBLE_PASS);
+    let no_double = (!position.is_over()).then_some(found.no_double);
+    for (name, equity) in
+        [("no_double", no_double), ("double_take", found.double_take), ("double_pass", pass)]
+    {
+        let [emg, mwc] = &mut lines;
+        emg.push(equity.map_or_else(|| "-".to_string(), signed));
+        mwc.push(equity.map_or_else(|| "-".to_string(), |equity| chance(won(equity))));
+        if let Some(equity) = equity {
+            object[name] = equity.into();
+            chances[name] = won(equity).into();
+        }
+    }
+    if found.double_take.is_some() {
+        object["action"] = action.clone().into();
+    }
+    lines[0].push(action);
+    lines[1].push(String::new());
+    object["match_chance"] = chances;
+    Ok((object, lines))
+}
+
+/// The equity and match winning chance of the best move, and a line of each.
+fn at_score_after_roll(
+    view: &ScoreView<'_>,
+    position: Position,
+    roll: Roll,
+) -> Result<(Value, [Vec<String>; 2])> {
+    let decision = DicePosition { position, roll };
+    let moves = view.moves(decision)?;
+    let &(after, value) = moves.first().context("a roll can always be played")?;
+    let (play, won) = (decision.notation(after), view.match_chance(value));
+    let lines = [
+        vec!["EMG".to_string(), signed(value), play.clone()],
+        vec!["match".to_string(), chance(won), String::new()],
+    ];
+    Ok((json!({ "value": value, "match_chance": won, "move": play }), lines))
 }
 
 fn after_roll(table: &CubeTable, decision: DicePosition) -> Result<Answer> {

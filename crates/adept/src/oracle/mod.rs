@@ -8,6 +8,7 @@ mod networks;
 mod study;
 
 use adept_builtin::backgammon::Backgammon;
+use adept_builtin::backgammon::cube::Terms;
 use adept_builtin::backgammon::exact::study as few;
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
 use adept_builtin::bearoff::labelled::{self, Labelled};
@@ -83,17 +84,21 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             let usual = usual_file(Path::new(FOLDER), checkers);
             build(settings, destination(out.as_deref(), &usual, *no_file)?, as_json)
         }
-        OracleAction::Value { positions, game, estimates, details, cube, jacoby, table } => {
+        OracleAction::Value { positions, game, estimates, details, cube, jacoby, score, table } => {
+            let terms = score.terms()?;
             if let Some(game) = other_game(game, table)? {
                 if *estimates || *details {
                     bail!("--estimates and --details are of races: leave out --game, or these");
+                }
+                if !terms.is_empty() {
+                    bail!("--match is of the bear-off: leave out --game, or this");
                 }
                 return backgammon::value(&game, positions, cube.then_some(*jacoby), table, as_json);
             }
             no_jacoby(*jacoby)?;
             let positions: Vec<Situation> =
                 positions.iter().map(|text| text.parse()).collect::<Result<_, GameError>>()?;
-            let also = Also { estimates: *estimates, details: *details, cube: *cube };
+            let also = Also { estimates: *estimates, details: *details, cube: *cube, terms: &terms };
             value(&positions, also, table, as_json)
         }
         OracleAction::Moves { position, dice, game, legal, cube, jacoby, table } => {
@@ -342,20 +347,26 @@ fn probability(table: &Table, value: f64) -> String {
 
 /// Figures that `oracle value` shows beside the exact value.
 #[derive(Clone, Copy)]
-struct Also {
+struct Also<'a> {
     estimates: bool,
     details: bool,
     cube: bool,
+    /// The score for each owner of the cube; empty in money play.
+    terms: &'a [Terms],
 }
 
-fn value(positions: &[Situation], also: Also, args: &TableArgs, as_json: bool) -> Result<()> {
-    let Also { estimates, details, cube } = also;
+fn value(positions: &[Situation], also: Also<'_>, args: &TableArgs, as_json: bool) -> Result<()> {
+    let Also { estimates, details, cube, terms } = also;
     for &Situation { position, roll } in positions {
         if let Some(roll) = roll {
             check_decision(DicePosition { position, roll })?;
         }
     }
-    let cubes = if cube { cube::answers(positions, args.threads)? } else { Vec::new() };
+    let cubes = match terms {
+        [] if !cube => Vec::new(),
+        [] => cube::answers(positions, args.threads)?,
+        _ => cube::match_answers(positions, terms, args.threads)?,
+    };
     let mut cubes = cubes.into_iter();
     let checkers = positions.iter().map(|p| p.position.checkers()).max().unwrap_or(1);
     // Values with the cube have 32 bits.
@@ -405,6 +416,9 @@ fn value(positions: &[Situation], also: Also, args: &TableArgs, as_json: bool) -
         }
         if let Some(cube::Answer { json, text }) = cubes.next() {
             object["cube"] = json;
+            if let Some(first) = terms.first() {
+                object["match"] = cube::match_json(first);
+            }
             sections.push_str(&text);
         }
         values.push(object);
@@ -420,7 +434,7 @@ fn value(positions: &[Situation], also: Also, args: &TableArgs, as_json: bool) -
         note.push_str("with a roll: V after the best move, which stands beside the position\n");
     }
     if cube {
-        sections.push_str(cube::NOTE);
+        sections.push_str(&terms.first().map_or_else(|| cube::NOTE.to_string(), cube::match_note));
     }
     if details {
         sections.push_str("effective pips: mean rolls × 49/6, the pips of an average roll; wastage: effective pips − pips\n");

@@ -1,6 +1,6 @@
 //! How networks of games without the cube play the rule sets with it: their chances give the value of a position with the cube.
 
-use super::cube::{Chances, CubeModel, CubeOwner, End, HIGHEST, Scoring, Terms};
+use super::cube::{Chances, CubeModel, CubeOwner, End, Terms};
 use super::{Backgammon, Position, Stage, Stakes, State};
 use adept_game::{Adapted, Game, Reading, ValueRule};
 
@@ -24,17 +24,23 @@ const DOUBT: f64 = 0.05;
 /// The value of a state for a player: points as a share of the most that a game can count, or the chance to win the match, on a scale
 /// from −1 to 1.
 fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
-    let model = CubeModel::usual();
+    let model = CubeModel::of(game.checkers());
     let (stage, roller) = (state.stage, state.player);
     if stage == Stage::Opening {
-        let value = opening_value(state.stakes, player) as f32;
+        let value = opening_value(game, state.stakes, player) as f32;
         return ValueRule::new(move |_| value);
     }
     let (position, terms) = (state.position(), game.terms(state));
     let (scale, is_mirrored, may_beaver) = (game.scale(), player != roller, game.allows_beavers());
-    if let Some(equity) = end_value(stage, position, terms, may_beaver) {
-        let value = equity * f64::from(terms.cube) / scale;
-        let value = (if is_mirrored { -value } else { value }) as f32;
+    let worth = move |equity: f64| {
+        let value = match model.match_chance_of(equity, terms) {
+            Some(chance) => 2.0 * chance - 1.0,
+            None => equity * f64::from(terms.cube) / scale,
+        };
+        (if is_mirrored { -value } else { value }) as f32
+    };
+    if let Some(equity) = end_value(model, stage, position, terms, may_beaver) {
+        let value = worth(equity);
         return ValueRule::new(move |_| value);
     }
     let efficiency = model.efficiency.at(position);
@@ -53,11 +59,7 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
             Stage::Beavered => after_take().max(-1.0),
             _ => model.equity(efficiency, chances, terms),
         };
-        let value = match model.match_chance_of(equity, terms) {
-            Some(chance) => 2.0 * chance - 1.0,
-            None => equity * f64::from(terms.cube) / scale,
-        };
-        (if is_mirrored { -value } else { value }) as f32
+        worth(equity)
     })
 }
 
@@ -71,32 +73,35 @@ pub(super) fn answered(take: f64, may_beaver: bool) -> f64 {
 /// Weight of the value without a double at exact ends where the opponent cashes after every move.
 const SLIGHT_DOUBT: f64 = 1e-3;
 
-/// The exact equity of the side to roll at the end of a money game, whose cube may still be turned.
-fn end_value(stage: Stage, position: Position, terms: Terms, may_beaver: bool) -> Option<f64> {
-    let Scoring::Money { .. } = terms.scoring else { return None };
-    let end = End::of(position).filter(|_| terms.cube < HIGHEST)?;
-    let take = || Some(2.0 * end.value(CubeOwner::Theirs)?);
+/// The exact equity of the side to roll at the end of a game.
+fn end_value(
+    model: &CubeModel,
+    stage: Stage,
+    position: Position,
+    terms: Terms,
+    may_beaver: bool,
+) -> Option<f64> {
+    let end = End::of(&model.equities, position, terms)?;
     match stage {
-        Stage::Cube => match end.value(terms.owner)? {
-            cash if cash >= 1.0 => {
-                Some(cash + SLIGHT_DOUBT * (end.equities()?.no_double(terms.owner) - cash))
-            }
+        Stage::Cube => match end.value()? {
+            cash if cash >= 1.0 => Some(cash + SLIGHT_DOUBT * (end.equities()?.no_double - cash)),
             value => Some(value),
         },
-        Stage::Roll if terms.owner == CubeOwner::Theirs => end.value(CubeOwner::Theirs),
-        Stage::Roll | Stage::Rolling => Some(end.equities()?.no_double(terms.owner)),
-        Stage::Doubled => Some(answered(take()?, may_beaver)),
-        Stage::Beavered => Some(take()?.max(-1.0)),
+        Stage::Roll if terms.owner == CubeOwner::Theirs => end.value(),
+        Stage::Roll | Stage::Rolling => Some(end.equities()?.no_double),
+        Stage::Doubled => Some(answered(end.after_take()?, may_beaver)),
+        Stage::Beavered => Some(end.after_take()?.max(-1.0)),
         _ => None,
     }
 }
 
 /// The value of the start of a game of a match for a player, or of the end of the match: the chance to win the match, on a scale from −1 to 1.
 /// 0 for a single game.
-pub(super) fn opening_value(stakes: Stakes, player: usize) -> f64 {
+pub(super) fn opening_value(game: &Backgammon, stakes: Stakes, player: usize) -> f64 {
     let Some(away) = stakes.away() else { return 0.0 };
     let needed = [away[player], away[1 - player]].map(i32::from);
-    let chance = CubeModel::usual().equities.chance(needed, !stakes.is_crawford() && away.contains(&1));
+    let equities = &CubeModel::of(game.checkers()).equities;
+    let chance = equities.chance(needed, !stakes.is_crawford() && away.contains(&1));
     2.0 * chance - 1.0
 }
 
@@ -107,7 +112,8 @@ fn reading(game: &Backgammon, state: &State, player: usize, probabilities: &[f32
     }
     let chances = Chances::of_classes(<[f32; 6]>::try_from(probabilities).ok()?.map(f64::from));
     let chances = if player == state.player { chances } else { chances.other() };
-    let (model, position, terms) = (CubeModel::usual(), state.position(), game.terms(state));
+    let model = CubeModel::of(game.checkers());
+    let (position, terms) = (state.position(), game.terms(state));
     let values = model.values(position, chances, terms);
     let [doubles, passes] = model.points(position, chances, terms);
     // While a double waits for its answer, and after the decision to roll, there is less to choose.

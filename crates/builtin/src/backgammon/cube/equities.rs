@@ -5,13 +5,44 @@ use std::sync::LazyLock;
 /// Largest number of points that a player can need. Larger numbers count as this one.
 pub const MOST_POINTS: usize = 64;
 
-/// Share of gammons among all games and cube efficiency by which scores beyond a table are computed. With them the computed
-/// table differs from Kazaross-XG2 by at most .0033 up to 9 points.
-const USUAL: (f64, f64) = (0.28, 0.68);
+/// The games of a match, from which the recursion computes its scores.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Games {
+    /// Share of gammons among all games.
+    pub gammons: f64,
+    /// Share of backgammons.
+    pub backgammons: f64,
+    /// Efficiency of the cube.
+    pub efficiency: f64,
+}
+
+impl Games {
+    /// Backgammon: the computed table differs from Kazaross-XG2 by at most .0033 up to 9 points.
+    pub const BACKGAMMON: Self = Self { gammons: 0.28, backgammons: 0.0, efficiency: 0.68 };
+
+    /// Hypergammon. The shares are exact for best play without a cube, over all opening rolls. With the exact equities after these rolls, the model of
+    /// the cube agrees best for an efficiency of .675 where the side to roll owns the cube, and .70 where its opponent does; take points depend on
+    /// these, so that the usual .68 is kept.
+    pub const HYPERGAMMON: Self = Self { gammons: 0.544566, backgammons: 0.038076, efficiency: 0.68 };
+
+    /// The mean of values of a single game, a gammon and a backgammon.
+    fn mean(self, single: f64, gammon: f64, backgammon: f64) -> f64 {
+        let Self { gammons, backgammons, .. } = self;
+        (1.0 - gammons - backgammons) * single + gammons * gammon + backgammons * backgammon
+    }
+}
 
 /// Kazaross-XG2, the table that GNU Backgammon and eXtreme Gammon use.
 static KAZAROSS: LazyLock<MatchEquities> =
-    LazyLock::new(|| MatchEquities::parse(include_str!("kazaross-xg2.csv")).expect("the table is tested"));
+    LazyLock::new(|| shipped(include_str!("kazaross-xg2.csv"), Games::BACKGAMMON));
+
+/// The table of hypergammon.
+static HYPERGAMMON: LazyLock<MatchEquities> =
+    LazyLock::new(|| shipped(include_str!("hypergammon.csv"), Games::HYPERGAMMON));
+
+fn shipped(text: &str, games: Games) -> MatchEquities {
+    MatchEquities::parse(text, games).expect("the table is tested")
+}
 
 /// A match equity table for scores of up to [`MOST_POINTS`] points.
 ///
@@ -37,6 +68,11 @@ impl MatchEquities {
         &KAZAROSS
     }
 
+    /// The table of hypergammon, [computed](Self::computed) from [`Games::HYPERGAMMON`].
+    pub fn hypergammon() -> &'static Self {
+        &HYPERGAMMON
+    }
+
     /// The chance to win the match of a player who needs `away[0]` points against one who needs `away[1]`; 1 or 0 if one of them needs
     /// none. `after_crawford` says whether the Crawford game is over.
     pub fn chance(&self, away: [i32; 2], after_crawford: bool) -> f64 {
@@ -50,31 +86,33 @@ impl MatchEquities {
         }
     }
 
-    /// Computes a table by recursion over the scores. `gammons` is the share of gammons among games, `efficiency` that of the cube.
+    /// Computes a table by recursion over the scores. A win is worth M(v) = (1 − g − b) v(1) + g v(2) + b v(3), where g and b are the shares of
+    /// gammons and backgammons and v(k) is the chance after k times the cube.
     ///
-    /// After the Crawford game, P(n) = ½ (1 − g) P(n − 2) + ½ g P(n − 4), since the trailer doubles at once. The Crawford game is
-    /// played without a cube. At other scores the chance lies on the line from losing to winning a single game,
+    /// After the Crawford game, P(n) = ½ M(P(n − 2k)), since the trailer doubles at once. The Crawford game is played without a cube. At other
+    /// scores the chance lies on the line from losing to winning a single game,
     /// E(m, n) = E(m, n − 1) + (½ − T) / (1 − T′ − T) · (E(m − 1, n) − E(m, n − 1)), with the take points T and T′ of both players.
     ///
     /// # Panics
-    /// Unless both numbers are in [0, 1].
-    pub fn computed(gammons: f64, efficiency: f64) -> Self {
+    /// Unless all numbers are in [0, 1], and gammons and backgammons are not more than all games.
+    pub fn computed(games: Games) -> Self {
         let is_share = |x: f64| (0.0..=1.0).contains(&x);
+        let Games { gammons, backgammons, efficiency } = games;
         assert!(
-            is_share(gammons) && is_share(efficiency),
-            "shares of gammons and efficiencies are in [0, 1]"
+            [gammons, backgammons, gammons + backgammons, efficiency].into_iter().all(is_share),
+            "shares of games and efficiencies are in [0, 1]"
         );
-        Self::continued(Vec::new(), Vec::new(), (gammons, efficiency))
+        Self::continued(Vec::new(), Vec::new(), games)
     }
 
     /// The table that begins with these rows, and goes on by recursion.
-    fn continued(rows: Vec<Vec<f64>>, after: Vec<f64>, (gammons, efficiency): (f64, f64)) -> Self {
+    fn continued(rows: Vec<Vec<f64>>, after: Vec<f64>, games: Games) -> Self {
         let mut table = Self { before: vec![[0.5; MOST_POINTS]; MOST_POINTS], after: [0.5; MOST_POINTS] };
         table.after[..after.len()].copy_from_slice(&after);
         for n in after.len().max(1)..MOST_POINTS {
-            // `n + 1` points are needed; two or four are won.
+            // `n + 1` points are needed; two, four or six are won.
             let than = |won: usize| if n >= won { table.after[n - won] } else { 1.0 };
-            table.after[n] = 0.5 * (1.0 - gammons) * than(2) + 0.5 * gammons * than(4);
+            table.after[n] = 0.5 * games.mean(than(2), than(4), than(6));
         }
         for (row, given) in table.before.iter_mut().zip(&rows) {
             row[..given.len()].copy_from_slice(given);
@@ -90,7 +128,7 @@ impl MatchEquities {
                 table.before[own - 1][other - 1] = match own > other {
                     true => 1.0 - table.before[other - 1][own - 1],
                     false if own == other => 0.5,
-                    false => table.computed_chance([own as i32, other as i32], (gammons, efficiency)),
+                    false => table.computed_chance([own as i32, other as i32], games),
                 };
             }
         }
@@ -98,24 +136,25 @@ impl MatchEquities {
     }
 
     /// The chance of a leader, from those at lower scores.
-    fn computed_chance(&self, [own, other]: [i32; 2], (gammons, efficiency): (f64, f64)) -> f64 {
+    fn computed_chance(&self, [own, other]: [i32; 2], games: Games) -> f64 {
         if own == 1 {
             let after = |won: i32| self.chance([other - won, 1], true);
-            return 1.0 - (0.5 * (1.0 - gammons) * after(1) + 0.5 * gammons * after(2));
+            return 1.0 - 0.5 * games.mean(after(1), after(2), after(3));
         }
-        let game = Single { table: self, gammons, efficiency };
+        let game = Single { table: self, games };
         let (take, other_take) = (game.take_point([own, other], 2), game.take_point([other, own], 2));
         let [won, lost] = [self.chance([own - 1, other], false), self.chance([own, other - 1], false)];
         lost + (0.5 - take) / (1.0 - other_take - take) * (won - lost)
     }
 
     /// Reads a table: a line of numbers with commas between them for each number of points that a player needs, then a line for after the Crawford
-    /// game; or GNU Backgammon's XML with explicit tables. Lines that begin with `#` are comments.
+    /// game; or GNU Backgammon's XML with explicit tables. Lines that begin with `#` are comments. Scores beyond the table are computed from
+    /// `games`.
     ///
     /// # Errors
     /// A table that is not square, has more than 64 points or none, or numbers that are not chances; a line and what is wrong with
     /// it.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str, games: Games) -> Result<Self, String> {
         let (rows, after) =
             if text.trim_start().starts_with('<') { read_xml(text)? } else { read_lines(text)? };
         let points = rows.len();
@@ -161,7 +200,7 @@ impl MatchEquities {
                 ));
             }
         }
-        Ok(Self::continued(rows, after, USUAL))
+        Ok(Self::continued(rows, after, games))
     }
 }
 
@@ -210,21 +249,19 @@ fn read_xml(text: &str) -> Result<Rows, String> {
     Ok((before, after))
 }
 
-/// Games in which a fixed share are gammons, at the scores of a table.
+/// One of these games at the scores of a table.
 struct Single<'a> {
     table: &'a MatchEquities,
-    gammons: f64,
-    efficiency: f64,
+    games: Games,
 }
 
 impl Single<'_> {
     /// The chance to win the game at which a player takes a cube that is turned to `cube`.
     fn take_point(&self, [own, other]: [i32; 2], cube: i32) -> f64 {
         let chance = |won: i32, lost: i32| self.table.chance([own - won, other - lost], false);
-        let mean = |single: f64, gammon: f64| (1.0 - self.gammons) * single + self.gammons * gammon;
         let dropped = chance(0, cube / 2);
-        let won = mean(chance(cube, 0), chance(2 * cube, 0));
-        let lost = mean(chance(0, cube), chance(0, 2 * cube));
+        let won = self.games.mean(chance(cube, 0), chance(2 * cube, 0), chance(3 * cube, 0));
+        let lost = self.games.mean(chance(0, cube), chance(0, 2 * cube), chance(0, 3 * cube));
         let ratio = |gain: f64, range: f64| if range > 0.0 { gain / range } else { 1.0 };
         let dead = ratio(dropped - lost, won - lost);
         if own <= cube {
@@ -232,13 +269,17 @@ impl Single<'_> {
         }
         let cashes = 1.0 - self.take_point([other, own], 2 * cube);
         let live = cashes * ratio(dropped - lost, chance(cube, 0) - lost);
-        self.efficiency * live + (1.0 - self.efficiency) * dead
+        self.games.efficiency * live + (1.0 - self.games.efficiency) * dead
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backgammon::cube::{CubeModel, CubeOwner, Terms};
+    use crate::backgammon::exact::cubeful::CubefulTable;
+    use crate::backgammon::{Position, moves};
+    use crate::dice::ROLLS;
 
     /// As published: the score of 9 and 5 points, and both sides of 3 against 7.
     #[test]
@@ -273,7 +314,7 @@ mod tests {
     /// The recursion is close to the table from rollouts.
     #[test]
     fn computed_scores_are_close_to_the_usual_ones() {
-        let (computed, usual) = (MatchEquities::computed(USUAL.0, USUAL.1), MatchEquities::usual());
+        let (computed, usual) = (MatchEquities::computed(Games::BACKGAMMON), MatchEquities::usual());
         let mut most = 0.0_f64;
         for own in 2..=9 {
             for other in 2..=9 {
@@ -284,13 +325,75 @@ mod tests {
         assert!(most < 0.0033 && most > 0.0, "{most}");
     }
 
+    /// Writes the table of hypergammon anew.
+    #[test]
+    fn hypergammon_is_computed_from_its_games() {
+        let computed = MatchEquities::computed(Games::HYPERGAMMON);
+        let number = |p: f64| format!("{p:.6}").trim_end_matches('0').to_string();
+        let points = 1..=25;
+        let row =
+            |own: i32| points.clone().map(|other| number(computed.chance([own, other], false))).collect();
+        let mut rows: Vec<Vec<String>> = points.clone().map(row).collect();
+        rows.push(points.clone().map(|own| number(computed.chance([own, 1], true))).collect());
+        let text: String = rows.iter().map(|row| row.join(",") + "\n").collect();
+        let file = include_str!("hypergammon.csv");
+        let lines = file.lines().filter(|line| !line.starts_with('#'));
+        assert!(lines.eq(text.lines()), "hypergammon.csv is to hold\n{text}");
+        // Beyond its end the file goes on as the computed table does.
+        for away in [[3, 30], [40, 38], [64, 64], [26, 2]] {
+            let both = [MatchEquities::hypergammon(), &computed].map(|table| table.chance(away, false));
+            assert!((both[0] - both[1]).abs() < 1e-5, "{away:?}: {both:?}");
+        }
+        // A gammon from 2 points away wins the match: more games do so than in backgammon.
+        let usual = MatchEquities::usual().chance([1, 2], false);
+        assert!(computed.chance([1, 2], false) < usual - 0.05);
+    }
+
+    /// The exact shares of [`Games::HYPERGAMMON`], and the efficiencies by which the model has the exact equities after the opening roll, from the
+    /// file of a table with the cube.
+    #[test]
+    #[ignore = "takes minutes: ADEPT_TABLE=FILE"]
+    fn games_of_hypergammon_are_exact() {
+        let Ok(path) = std::env::var("ADEPT_TABLE") else { return };
+        let table = CubefulTable::open(std::path::Path::new(&path)).unwrap();
+        let chances = table.chances(0).unwrap();
+        let (mut classes, mut results) = ([0.0; 6], Vec::<Position>::new());
+        // Equities with a dead and a live cube and the exact one, by owner of the cube, after each roll.
+        let mut equities: [Vec<[f64; 3]>; 3] = Default::default();
+        for &roll in ROLLS.iter().filter(|roll| !roll.is_double()) {
+            moves::results(Position::start(3), roll, &mut results);
+            let equity = |position: Position| table.cubeless(position).unwrap();
+            let after = results.iter().map(|after| after.swapped());
+            let best = after.min_by(|&a, &b| equity(a).total_cmp(&equity(b))).unwrap();
+            for (sum, p) in classes.iter_mut().zip(chances.classes(best).unwrap()) {
+                *sum += p / 15.0;
+            }
+            let (known, exact) = (chances.chances(best).unwrap(), table.equities(best, false).unwrap());
+            for (owner, equities) in CubeOwner::ALL.into_iter().zip(&mut equities) {
+                let terms = Terms { owner, ..Terms::money(false) };
+                let [dead, live] = [0.0, 1.0].map(|x| CubeModel::usual().equity(x, known, terms));
+                equities.push([dead, live, exact.no_double(owner)]);
+            }
+        }
+        let games = Games::HYPERGAMMON;
+        assert!((classes[1] + classes[4] - games.gammons).abs() < 1e-6, "{classes:?}");
+        assert!((classes[0] + classes[5] - games.backgammons).abs() < 1e-6, "{classes:?}");
+        let [centred, own, theirs] = equities.map(|equities| {
+            let sum = |of: fn(&[f64; 3]) -> f64| equities.iter().map(of).sum::<f64>();
+            sum(|[dead, live, exact]| (exact - dead) * (live - dead))
+                / sum(|[dead, live, _]| (live - dead).powi(2))
+        });
+        println!("least squares: {centred:.3} centred, {own:.3} own, {theirs:.3} of the opponent");
+        assert!((own - games.efficiency).abs() < 0.03 && (theirs - games.efficiency).abs() < 0.03);
+    }
+
     #[test]
     fn tables_are_read_in_both_forms_and_faults_are_named() {
         let lines = "# a comment\n0.5,0.68\n0.32,.5\n0.5,0.49\n";
         let xml = "<?xml version = \"1.0\"?>\n<!DOCTYPE met PUBLIC \"-//GNU Backgammon//DTD Match Equity Tables//EN\" \"met.dtd\">\n<met><info><length>2</length></info>\
                    <pre-crawford-table type=\"explicit\"><row><me>0.5</me><me>0.68</me></row><row><me>0.32</me><me> .5 </me></row></pre-crawford-table>\
                    <post-crawford-table type=\"explicit\" player=\"both\"><row><me>0.5</me><me>0.49</me></row></post-crawford-table></met>";
-        let [first, second] = [lines, xml].map(|text| MatchEquities::parse(text).unwrap());
+        let [first, second] = [lines, xml].map(|text| MatchEquities::parse(text, Games::BACKGAMMON).unwrap());
         assert_eq!(first, second);
         assert_eq!((first.chance([1, 2], false), first.chance([2, 1], true)), (0.68, 0.49));
         for (text, part) in [
@@ -307,10 +410,10 @@ mod tests {
             ("<met", "root node"),
             ("<met><pre-crawford-table type=\"mec\"/></met>", "explicit"),
         ] {
-            let error = MatchEquities::parse(text).unwrap_err();
+            let error = MatchEquities::parse(text, Games::BACKGAMMON).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
         }
         let many = vec![vec!["0.5"; 65].join(","); 66].join("\n");
-        assert!(MatchEquities::parse(&many).unwrap_err().contains("1 to 64"));
+        assert!(MatchEquities::parse(&many, Games::BACKGAMMON).unwrap_err().contains("1 to 64"));
     }
 }

@@ -12,13 +12,13 @@ mod equities;
 pub mod study;
 
 pub use crate::doubling::{CubeAction, CubeOwner};
-pub use equities::{MOST_POINTS, MatchEquities};
+pub use equities::{Games, MOST_POINTS, MatchEquities};
 
 use super::{Phase, Position};
 use adept_ground::{limits, notes, places};
 pub(super) use ends::End;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// The highest cube value. Without a limit, two sides that both think they are ahead would double forever.
@@ -207,44 +207,64 @@ impl Default for CubeModel {
 }
 
 impl CubeModel {
-    /// The model by which games are played: with the match equities of `datasets/match-equities.csv` or `.xml` where networks and tables
-    /// are found, if there is such a file, else the default. A file that cannot be read is named in a warning, and left out.
+    /// The model by which backgammon is played: that [of](Self::of) 15 checkers.
     pub fn usual() -> &'static Self {
-        static USUAL: LazyLock<CubeModel> = LazyLock::new(|| {
-            let files = ["csv", "xml"].map(|kind| Path::new("datasets/match-equities").with_extension(kind));
-            let Some(path) = files.iter().find_map(|file| places::find(file)) else {
-                return CubeModel::default();
-            };
-            let text = limits::read_text(&path, limits::CONFIG_BYTES).map_err(|e| e.to_string());
-            match text.and_then(|text| MatchEquities::parse(&text)) {
-                Ok(equities) => CubeModel { equities, ..CubeModel::default() },
-                Err(why) => {
-                    notes::warn(&format!("{}: {why}; Kazaross-XG2 is used", path.display()));
-                    CubeModel::default()
-                }
-            }
-        });
-        &USUAL
+        Self::of(15)
     }
 
-    /// The values of a position for the side to roll, which is `own` there, from its chances. In money games they are exact for bear-offs
-    /// of at most six checkers a side in which each side has borne off one.
+    /// The model by which games with this many checkers a side are played. The match equities are those of a file `.csv` or `.xml` where networks
+    /// and tables are found, if there is one: `datasets/hypergammon-match-equities` for three checkers, else `datasets/match-equities`. Without a
+    /// file they are [`MatchEquities::hypergammon`] and [`MatchEquities::usual`]. A file that cannot be read is named in a warning, and left out.
+    pub fn of(checkers: u8) -> &'static Self {
+        static HYPERGAMMON: LazyLock<CubeModel> = LazyLock::new(|| {
+            let equities = MatchEquities::hypergammon();
+            CubeModel::with_file("datasets/hypergammon-match-equities", Games::HYPERGAMMON, equities)
+        });
+        static USUAL: LazyLock<CubeModel> = LazyLock::new(|| {
+            CubeModel::with_file("datasets/match-equities", Games::BACKGAMMON, MatchEquities::usual())
+        });
+        if checkers == 3 { &HYPERGAMMON } else { &USUAL }
+    }
+
+    /// The model with the match equities of a file, if there is one, else with these.
+    fn with_file(file: &str, games: Games, usual: &MatchEquities) -> Self {
+        let read = |path: PathBuf| {
+            let text = limits::read_text(&path, limits::CONFIG_BYTES).map_err(|e| e.to_string());
+            let read = text.and_then(|text| MatchEquities::parse(&text, games));
+            let warn = |why: &String| {
+                notes::warn(&format!("{}: {why}; the usual match equities are used", path.display()));
+            };
+            read.inspect_err(warn).ok()
+        };
+        let files = ["csv", "xml"].map(|kind| Path::new(file).with_extension(kind));
+        let found = files.iter().find_map(|file| places::find(file)).and_then(read);
+        let equities = found.unwrap_or_else(|| usual.clone());
+        // Better efficiencies for hypergammon would be set here.
+        Self { equities, efficiency: Efficiency::default() }
+    }
+
+    /// The values of a position for the side to roll, which is `own` there, from its chances. They are exact for bear-offs in which each side has
+    /// borne off a checker and has at most six left, or four in a match.
     pub fn values(&self, position: Position, chances: Chances, terms: Terms) -> CubeValues {
-        if let Some(exact) = end(position, terms).and_then(|end| end.equities()) {
-            let double_take = terms.may_double().then(|| exact.double_take());
-            return CubeValues::new(chances.equity(), exact.no_double(terms.owner), double_take);
+        if let Some(exact) = End::of(&self.equities, position, terms).and_then(|end| end.equities()) {
+            let cubeless = self.cubeless(chances, terms);
+            return CubeValues::new(cubeless, exact.no_double, exact.double_take);
         }
         self.values_at(self.efficiency.at(position), chances, terms)
     }
 
     /// The same with a cube of this efficiency, in [0, 1].
     pub fn values_at(&self, efficiency: f64, chances: Chances, terms: Terms) -> CubeValues {
-        let cubeless = match terms.scoring {
+        let double_take = terms.may_double().then(|| self.after_take(efficiency, chances, terms));
+        CubeValues::new(self.cubeless(chances, terms), self.equity(efficiency, chances, terms), double_take)
+    }
+
+    /// The equity without a cube.
+    fn cubeless(&self, chances: Chances, terms: Terms) -> f64 {
+        match terms.scoring {
             Scoring::Money { .. } => chances.equity(),
             Scoring::Match { .. } => self.equity(0.0, chances, terms),
-        };
-        let double_take = terms.may_double().then(|| self.after_take(efficiency, chances, terms));
-        CubeValues::new(cubeless, self.equity(efficiency, chances, terms), double_take)
+        }
     }
 
     /// The equity of the side to roll after it has doubled and its opponent has taken, for each unit of the cube before the double.
@@ -258,10 +278,8 @@ impl CubeModel {
 
     /// Whether the opponent of the side to roll takes a double, also one that the side had no right to.
     pub fn takes(&self, position: Position, chances: Chances, terms: Terms) -> bool {
-        match end(position, terms).and_then(|end| end.value(CubeOwner::Theirs)) {
-            Some(theirs) => 2.0 * theirs <= 1.0,
-            None => self.after_take(self.efficiency.at(position), chances, terms) <= 1.0,
-        }
+        let exact = End::of(&self.equities, position, terms).and_then(|end| end.after_take());
+        exact.unwrap_or_else(|| self.after_take(self.efficiency.at(position), chances, terms)) <= 1.0
     }
 
     /// The equity of the side to roll while nobody doubles now, for each unit of the cube. An efficiency of 0 means a dead cube.
@@ -299,11 +317,8 @@ impl CubeModel {
     /// at the opponent.
     pub fn takes_beaver(&self, position: Position, chances: Chances) -> bool {
         let terms = Terms { owner: CubeOwner::Theirs, ..Terms::money(false) };
-        let equity = match End::of(position).and_then(|end| end.value(CubeOwner::Theirs)) {
-            Some(theirs) => theirs,
-            None => self.equity(self.efficiency.at(position), chances, terms),
-        };
-        2.0 * equity >= -1.0
+        let exact = End::of(&self.equities, position, terms).and_then(|end| end.value());
+        2.0 * exact.unwrap_or_else(|| self.equity(self.efficiency.at(position), chances, terms)) >= -1.0
     }
 
     /// The chance of the side to roll to win the match, or none in money games, of an equity for each unit of the cube.
@@ -312,12 +327,6 @@ impl CubeModel {
         let [lost, won] = [-1, 1].map(|sign| score.after(sign * terms.cube as i32));
         Some((lost + won) / 2.0 + equity * (won - lost) / 2.0)
     }
-}
-
-/// The exact end of a money game whose cube may still be turned.
-fn end(position: Position, terms: Terms) -> Option<End> {
-    let is_money = matches!(terms.scoring, Scoring::Money { .. });
-    if is_money && terms.cube < HIGHEST { End::of(position) } else { None }
 }
 
 impl Terms {

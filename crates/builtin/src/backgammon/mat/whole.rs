@@ -234,7 +234,7 @@ impl CubeGame<'_> {
                     Some((winner, _)) => Some(stakes.after_game(winner, points)),
                     None => is_over.then_some(state.stakes),
                 };
-                after.map(|after| opening_value(after, 0) - opening_value(stakes, 0))
+                after.map(|after| opening_value(game, after, 0) - opening_value(game, stakes, 0))
             }
             _ => told.map(|(winner, _)| if winner == 0 { f64::from(points) } else { -f64::from(points) }),
         };

@@ -26,22 +26,21 @@ pub use crate::doubling::{CubeAction, CubeEquities, CubeOwner};
 use adept_ground::limits;
 use memmap2::MmapMut;
 
+mod score;
 mod study;
 
+pub use score::{CubePlace, CubeStep, ScoreEquities, ScoreTables, ScoreView};
 pub use study::StudySettings;
 
 /// The equities of all pairs of sides with at most n checkers, for all owners of the cube, within 1e-6.
 #[derive(Debug)]
 pub struct CubeTable {
-    checkers: u8,
-    rows: usize,
-    /// Row of a side, by rank.
-    row_of: Vec<u16>,
-    /// Three grids by [`CubeOwner`], as the player who moved sees it.
-    map: MmapMut,
-    /// Start of the grids in the map.
-    start: usize,
+    /// By [`CubeOwner`], as the player who moved sees it.
+    grids: Grids,
 }
+
+/// Number of grids of a [`CubeTable`].
+const OWNERS: usize = CubeOwner::ALL.len();
 
 impl CubeTable {
     /// Solves the tables in memory, on `threads` threads; 0 means one per core. Calls `progress` after each level. The
@@ -54,12 +53,7 @@ impl CubeTable {
         threads: usize,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Self, Timings), TableError> {
-        if !(1..=MAX_CHECKERS).contains(&checkers) {
-            return Err(TableError::Checkers(checkers));
-        }
-        let threads = if rank::sides(checkers) < FEWEST_SIDES_TO_SHARE { 1 } else { threads };
-        let team = Team::new(threads).map_err(|e| refused("starting threads")(e.into()))?;
-        Self::solve_on(checkers, &team, Isa::detect(), progress)
+        Self::solve_on(checkers, &team(checkers, threads)?, Isa::detect(), progress)
     }
 
     /// Solves the tables with a team and an instruction set of this machine. The result does not depend on them.
@@ -70,30 +64,25 @@ impl CubeTable {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Self, Timings), TableError> {
         let ((order, moves), moves_time) = timed(|| order_and_moves(checkers, false));
-        let rows = order.sides.len();
-        check_memory(checkers, rows, limits::free_memory())?;
-        let (memory, memory_time) = timed(|| allocate(bytes(rows), team));
-        let (mut map, start) = memory.map_err(|e| refused("memory for the tables")(e.into()))?;
-        let at: *mut f32 = map[start..].as_mut_ptr().cast();
-        let grids =
-            [0, 1, 2].map(|owner| Grid::new(at.wrapping_byte_add(owner * Grid::<f32>::bytes(rows)), rows));
+        let (grids, memory_time) = timed(|| Grids::allocate(checkers, &order, OWNERS, team));
+        let mut grids = grids?;
+        let all = grids.all();
         let ((), solve_time) = timed(|| {
-            // SAFETY: the map has the size of three tables, is aligned to a line, is zero and belongs to this call.
-            unsafe { solve(grids, &order, &moves, team, isa, progress) }
+            // SAFETY: the grids are zero and belong to this call.
+            unsafe { solve([all[0], all[1], all[2]], &order, &moves, team, isa, progress) }
         });
-        let Order { row_of, .. } = order;
         let timings = Timings { moves: moves_time, memory: memory_time, solve: solve_time };
-        Ok((Self { checkers, rows, row_of, map, start }, timings))
+        Ok((Self { grids }, timings))
     }
 
     /// Largest number of checkers per side.
     pub fn checkers(&self) -> u8 {
-        self.checkers
+        self.grids.checkers
     }
 
     /// Bytes of the tables of sides with at most this many checkers.
     pub fn bytes(checkers: u8) -> u64 {
-        bytes(rank::sides(checkers)) as u64
+        bytes(rank::sides(checkers), OWNERS) as u64
     }
 
     /// The equity for the side to roll. `owner` is the owner of the cube as this side sees it.
@@ -101,12 +90,7 @@ impl CubeTable {
     /// # Errors
     /// A side with more checkers than the tables, or a position whose sides are both empty.
     pub fn value(&self, position: Position, owner: CubeOwner) -> Result<f64, TableError> {
-        let Position { own, opponent } = position;
-        if own.is_empty() && opponent.is_empty() {
-            return Err(TableError::BothEmpty);
-        }
-        // Subtracting from 0 does not turn 0 into −0.
-        Ok(0.0 - self.cell(owner.swapped(), self.row(opponent)?, self.row(own)?))
+        self.grids.value(owner.swapped() as usize, position)
     }
 
     /// The equities of a position for all owners, with and without a double. A finished game has the value 1 or −1.
@@ -117,32 +101,13 @@ impl CubeTable {
         if position.is_over() {
             return Ok(CubeEquities::new([self.value(position, CubeOwner::Centred)?; 3]));
         }
-        let column = self.row(position.opponent)?;
-        Ok(self.rolled(&self.afterstates(position.own)?, column))
-    }
-
-    /// The rows of the afterstates of a side, by roll of [`ROLLS`].
-    fn afterstates(&self, own: Side) -> Result<Vec<Vec<usize>>, TableError> {
-        self.row(own)?;
-        let mut sides = Vec::new();
-        let rows = |roll| {
-            rules::afterstates(own, roll, &mut sides);
-            sides.iter().map(|&side| self.row(side)).collect()
-        };
-        ROLLS.into_iter().map(rows).collect()
+        let column = self.grids.row(position.opponent)?;
+        Ok(self.rolled(&self.grids.afterstates(position.own)?, column))
     }
 
     /// The equities of a side with these afterstates against the side of `column`.
     fn rolled(&self, afterstates: &[Vec<usize>], column: usize) -> CubeEquities {
-        let rolled = CubeOwner::ALL.map(|owner| {
-            let best = |rows: &[usize]| {
-                rows.iter().map(|&row| self.cell(owner, row, column)).fold(f64::NEG_INFINITY, f64::max)
-            };
-            let sum: f64 =
-                ROLLS.iter().zip(afterstates).map(|(r, rows)| f64::from(r.ways()) * best(rows)).sum();
-            sum / 36.0
-        });
-        CubeEquities::new(rolled)
+        CubeEquities::new(CubeOwner::ALL.map(|owner| self.grids.rolled(owner as usize, afterstates, column)))
     }
 
     /// Compares the equities after rolling, by [`CubeOwner`], with a GNU Backgammon file on all pairs of nonempty sides
@@ -155,11 +120,11 @@ impl CubeTable {
             return Ok(None);
         }
         let mut errors = [TableErrors::default(); 3];
-        let sides = rank::sides(self.checkers.min(other.checkers()));
+        let sides = rank::sides(self.checkers().min(other.checkers()));
         for own in (1..sides).map(Side::of_rank) {
-            let afterstates = self.afterstates(own)?;
+            let afterstates = self.grids.afterstates(own)?;
             for opponent in (1..sides).map(Side::of_rank) {
-                let found = self.rolled(&afterstates, self.row(opponent)?);
+                let found = self.rolled(&afterstates, self.grids.row(opponent)?);
                 for (owner, errors) in CubeOwner::ALL.into_iter().zip(&mut errors) {
                     if let Some(given) = other.no_double(Position { own, opponent }, owner) {
                         errors.add(found.no_double(owner) - given);
@@ -176,11 +141,93 @@ impl CubeTable {
     /// # Errors
     /// Same as [`CubeTable::value`].
     pub fn moves(&self, decision: DicePosition, owner: CubeOwner) -> Result<Vec<(Side, f64)>, TableError> {
+        self.grids.moves(owner as usize, decision)
+    }
+
+    /// All bytes of the tables.
+    #[cfg(test)]
+    pub(super) fn contents(&self) -> &[u8] {
+        self.grids.contents()
+    }
+}
+
+/// The threads that solve tables; few sides are not shared.
+fn team(checkers: u8, threads: usize) -> Result<Team, TableError> {
+    if !(1..=MAX_CHECKERS).contains(&checkers) {
+        return Err(TableError::Checkers(checkers));
+    }
+    let threads = if rank::sides(checkers) < FEWEST_SIDES_TO_SHARE { 1 } else { threads };
+    Team::new(threads).map_err(|e| refused("starting threads")(e.into()))
+}
+
+/// Grids of all pairs of sides with at most n checkers.
+#[derive(Debug)]
+struct Grids {
+    checkers: u8,
+    rows: usize,
+    /// Number of grids.
+    count: usize,
+    /// Row of a side, by rank.
+    row_of: Vec<u16>,
+    map: MmapMut,
+    /// Start of the grids in the map.
+    start: usize,
+}
+
+impl Grids {
+    /// Allocates grids of zeros.
+    fn allocate(checkers: u8, order: &Order, count: usize, team: &Team) -> Result<Self, TableError> {
+        let rows = order.sides.len();
+        check_memory(checkers, rows, count, limits::free_memory())?;
+        let memory = allocate(bytes(rows, count), team);
+        let (map, start) = memory.map_err(|e| refused("memory for the tables")(e.into()))?;
+        Ok(Self { checkers, rows, count, row_of: order.row_of.clone(), map, start })
+    }
+
+    /// All grids, which are aligned to a line.
+    fn all(&mut self) -> Vec<Grid<f32>> {
+        let at: *mut f32 = self.map[self.start..].as_mut_ptr().cast();
+        let grid = |index| Grid::new(at.wrapping_byte_add(index * Grid::<f32>::bytes(self.rows)), self.rows);
+        (0..self.count).map(grid).collect()
+    }
+
+    /// The value for the side to roll. `grid` has those of its opponent.
+    fn value(&self, grid: usize, position: Position) -> Result<f64, TableError> {
+        let Position { own, opponent } = position;
+        if own.is_empty() && opponent.is_empty() {
+            return Err(TableError::BothEmpty);
+        }
+        // Subtracting from 0 does not turn 0 into −0.
+        Ok(0.0 - self.cell(grid, self.row(opponent)?, self.row(own)?))
+    }
+
+    /// The rows of the afterstates of a side, by roll of [`ROLLS`].
+    fn afterstates(&self, own: Side) -> Result<Vec<Vec<usize>>, TableError> {
+        self.row(own)?;
+        let mut sides = Vec::new();
+        let rows = |roll| {
+            rules::afterstates(own, roll, &mut sides);
+            sides.iter().map(|&side| self.row(side)).collect()
+        };
+        ROLLS.into_iter().map(rows).collect()
+    }
+
+    /// The value after rolling of a side with these afterstates against the side of `column`.
+    fn rolled(&self, grid: usize, afterstates: &[Vec<usize>], column: usize) -> f64 {
+        let best = |rows: &[usize]| {
+            rows.iter().map(|&row| self.cell(grid, row, column)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let sum: f64 = ROLLS.iter().zip(afterstates).map(|(r, rows)| f64::from(r.ways()) * best(rows)).sum();
+        sum / 36.0
+    }
+
+    /// The afterstates of a decision and their values to the side that moves, best first, then in ascending order.
+    fn moves(&self, grid: usize, decision: DicePosition) -> Result<Vec<(Side, f64)>, TableError> {
         let column = self.row(decision.position.opponent)?;
         self.row(decision.position.own)?;
         let mut afterstates = Vec::new();
         decision.afterstates(&mut afterstates);
-        let value = |side: Side| Ok((side, self.cell(owner, self.row(side)?, column)));
+        let value = |side: Side| Ok((side, self.cell(grid, self.row(side)?, column)));
         let mut values = afterstates.into_iter().map(value).collect::<Result<Vec<_>, TableError>>()?;
         values.sort_by(|a, b| b.1.total_cmp(&a.1));
         Ok(values)
@@ -193,33 +240,58 @@ impl CubeTable {
         }
     }
 
-    /// The equity to the side that moved to `row` while the side of `column` is to roll.
-    fn cell(&self, owner: CubeOwner, row: usize, column: usize) -> f64 {
+    /// The value to the side that moved to `row` while the side of `column` is to roll.
+    fn cell(&self, grid: usize, row: usize, column: usize) -> f64 {
         let place = Grid::<f32>::place(self.rows, row, column) * size_of::<f32>();
-        let at = self.start + owner as usize * Grid::<f32>::bytes(self.rows) + place;
+        let at = self.start + grid * Grid::<f32>::bytes(self.rows) + place;
         let bytes = self.map[at..].first_chunk().expect("the tables have every row and column");
         // The tables hold −0 for an equity of 0; adding 0 makes it 0.
         f64::from(f32::from_ne_bytes(*bytes)) + 0.0
     }
 
-    /// All bytes of the tables.
+    /// The same values with a row for each side, without the padding of levels.
+    fn compacted(&self) -> Result<Self, TableError> {
+        let sides = rank::sides(self.checkers);
+        let rows = sides.next_multiple_of(GROUP);
+        let mut map = MmapMut::map_anon(bytes(rows, self.count))
+            .map_err(|e| refused("memory for the tables")(e.into()))?;
+        for grid in 0..self.count {
+            let start = grid * Grid::<f32>::bytes(rows);
+            for (row, &from) in self.row_of.iter().enumerate() {
+                for (column, &other) in self.row_of.iter().enumerate() {
+                    let value = self.cell(grid, from.into(), other.into()) as f32;
+                    let at = start + Grid::<f32>::place(rows, row, column) * size_of::<f32>();
+                    map[at..at + size_of::<f32>()].copy_from_slice(&value.to_ne_bytes());
+                }
+            }
+        }
+        let row_of = (0..sides as u16).collect();
+        Ok(Self { rows, row_of, map, start: 0, ..*self })
+    }
+
+    /// All bytes of the grids.
     #[cfg(test)]
-    pub(super) fn contents(&self) -> &[u8] {
-        &self.map[self.start..][..bytes(self.rows)]
+    fn contents(&self) -> &[u8] {
+        &self.map[self.start..][..bytes(self.rows, self.count)]
     }
 }
 
-/// Bytes of three grids.
-fn bytes(rows: usize) -> usize {
-    3 * Grid::<f32>::bytes(rows)
+/// Bytes of some grids.
+fn bytes(rows: usize, count: usize) -> usize {
+    count * Grid::<f32>::bytes(rows)
 }
 
 /// Bytes of move lists per side.
 const MOVES_BYTES: usize = 1600;
 
-/// Checks that the tables of this many rows and the move lists fit into the free memory, if known.
-pub(super) fn check_memory(checkers: u8, rows: usize, free: Option<u64>) -> Result<(), TableError> {
-    let needed = |checkers, rows| (bytes(rows) + rank::sides(checkers) * MOVES_BYTES) as u64;
+/// Checks that this many tables with these rows and the move lists fit into the free memory, if known.
+pub(super) fn check_memory(
+    checkers: u8,
+    rows: usize,
+    tables: usize,
+    free: Option<u64>,
+) -> Result<(), TableError> {
+    let needed = |checkers, rows| (bytes(rows, tables) + rank::sides(checkers) * MOVES_BYTES) as u64;
     match free {
         Some(free) if free < needed(checkers, rows) => {
             let mut fewer =
@@ -297,19 +369,28 @@ impl Plain for CubePass<'_> {
                     (*own, *theirs) = (*theirs, smaller(*own, double));
                 }
             }
-            for (grid, values) in self.grids.iter().zip(&rolled) {
-                for column in 0..COLUMNS {
-                    let to: *mut [f32; GROUP] =
-                        grid.line(group / f32::LANES, self.line * f32::LANES + column).cast();
-                    let mut line = [0.0; GROUP];
-                    for (to, row) in line.iter_mut().zip(values) {
-                        *to = row[column];
-                    }
-                    // SAFETY: the columns of these rows, in the rows of these columns, belong to this pass now.
-                    unsafe { to.write(line) };
-                }
+            for (&grid, values) in self.grids.iter().zip(&rolled) {
+                // SAFETY: the columns of these rows, in the rows of these columns, belong to this pass now.
+                unsafe { write_transposed(grid, self.line, group, values) };
             }
         }
+    }
+}
+
+/// Writes the values of a group of rows in the columns of a strip to the columns of these rows.
+///
+/// # Safety
+/// No other thread reads or writes them.
+#[inline(always)]
+unsafe fn write_transposed(grid: Grid<f32>, line: usize, group: usize, values: &[[f32; COLUMNS]; GROUP]) {
+    for column in 0..COLUMNS {
+        let to: *mut [f32; GROUP] = grid.line(group / f32::LANES, line * f32::LANES + column).cast();
+        let mut line = [0.0; GROUP];
+        for (to, row) in line.iter_mut().zip(values) {
+            *to = row[column];
+        }
+        // SAFETY: the caller guarantees it.
+        unsafe { to.write(line) };
     }
 }
 

@@ -38,7 +38,8 @@ mod spread;
 mod table;
 
 pub use build::{Settings, Shared, Timings};
-pub use cube::{CubeAction, CubeEquities, CubeOwner, CubeTable, StudySettings};
+pub use cube::{CubeAction, CubeEquities, CubeOwner, CubePlace, CubeStep, CubeTable};
+pub use cube::{ScoreEquities, ScoreTables, ScoreView, StudySettings};
 pub use error::TableError;
 pub use find::{Source, find, usual_file};
 pub use lanes::Isa;

@@ -161,6 +161,48 @@ fn hypergammon_is_solved_with_the_cube() {
 }
 
 /// Models of the cube, and a network, are measured against the exact equities of a small game.
+/// The last roll of 4 and 2 against 1 wins with 23 of 36 throws.
+#[test]
+fn bearoffs_are_valued_at_the_score_of_a_match() {
+    let dir = Workspace::new();
+    let ask = ["oracle", "value", "0,1,0,1,0,0/1,0,0,0,0,0", "--cube", "--match", "7"];
+    let value = |more: &[&str]| dir.json(&[&ask, more].concat())["values"][0].clone();
+    let near = |found: &serde_json::Value, wanted: f64| (number(found) - wanted).abs() < 1e-6;
+    // At 2-away 2-away a double makes this the last game; without one the winner needs one point of two in the Crawford game.
+    let found = value(&["--score", "5-5"]);
+    let (centred, p) = (&found["cube"]["centred"], 23.0 / 36.0);
+    assert_eq!(centred["action"], "double, take", "{found}");
+    let chances = &centred["match_chance"];
+    assert!(near(&chances["double_take"], p) && near(&chances["double_pass"], 0.67736), "{found}");
+    assert!(near(&chances["no_double"], p * 0.67736 + (1.0 - p) * 0.32264), "{found}");
+    assert!(near(&centred["no_double"], 2.0 * p - 1.0) && near(&centred["double_pass"], 1.0), "{found}");
+    assert_eq!(found["match"], serde_json::json!({ "away": [2, 2], "crawford": false, "cube": 1 }));
+
+    // Nobody doubles in the Crawford game, and a cube of 2 is shown for both owners.
+    let crawford = value(&["--score", "6-4", "--crawford"]);
+    assert!(crawford["cube"]["centred"].get("action").is_none(), "{crawford}");
+    let turned = value(&["--score", "1-2", "--cube-value", "2"]);
+    assert!(turned["cube"]["own"].get("action").is_some(), "{turned}");
+    assert!(turned["cube"]["theirs"].get("action").is_none(), "{turned}");
+    let text = dir.text(&[&ask[..], &["--score", "1-2", "--cube-value", "2"]].concat());
+    assert!(text.contains("the side to roll needs 6 and its opponent 5"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    // With a roll, the best move.
+    let rolled = dir.json(&["oracle", "value", "0,1,0,1,0,0/1,0,0,0,0,0 41", "--cube", "--match", "3"]);
+    let best = &rolled["values"][0]["cube"]["centred"];
+    assert!(best["move"].is_string() && number(&best["match_chance"]) < 0.5, "{rolled}");
+
+    for (more, why) in [
+        (&["--score", "7-2"][..], "a score of 7 ends a match to 7 points"),
+        (&["--score", "5-3", "--crawford"], "one player needs exactly one point"),
+        (&["--cube-value", "3"], "not a power of 2"),
+        (&["--game", "hypergammon"], "--match is of the bear-off"),
+    ] {
+        let error = dir.fails(&[&ask[..], more].concat(), 1);
+        assert!(error.contains(why), "{error}");
+    }
+}
+
 #[test]
 fn models_of_the_cube_are_measured() {
     let dir = Workspace::new();

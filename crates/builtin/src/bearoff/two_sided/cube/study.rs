@@ -143,10 +143,10 @@ impl Exact {
         let sides = rank::sides(self.cube.checkers());
         let of_side = |own: usize| {
             let mut unit = Unit::default();
-            let afterstates = self.cube.afterstates(Side::of_rank(own))?;
+            let afterstates = self.cube.grids.afterstates(Side::of_rank(own))?;
             for opponent in (1..sides).filter(|&opponent| is_wanted(hash(own, opponent))) {
                 let position = Position { own: Side::of_rank(own), opponent: Side::of_rank(opponent) };
-                let exact = self.cube.rolled(&afterstates, self.cube.row(position.opponent)?);
+                let exact = self.cube.rolled(&afterstates, self.cube.grids.row(position.opponent)?);
                 unit.add(position, exact, &CubeOwner::ALL);
             }
             of(unit)

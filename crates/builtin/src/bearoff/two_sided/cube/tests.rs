@@ -197,7 +197,7 @@ fn finished_games_and_wrong_positions() {
 fn too_little_memory_says_what_fits() {
     let check = |checkers, free| {
         let rows = order_and_moves(checkers, false).0.sides.len();
-        check_memory(checkers, rows, free)
+        check_memory(checkers, rows, OWNERS, free)
     };
     check(11, Some(2_000_000_000)).unwrap();
     let error = check(12, Some(2_000_000_000)).unwrap_err();
