@@ -4,6 +4,7 @@ set -euo pipefail
 
 if (($# == 0)) || [[ $1 == -h || $1 == --help ]]; then
     echo "usage: scripts/peers/gnubg_match.sh AGENT [--games 1000] [--plies 0] [--seed 1] [--match N] [--port 4400]"
+    echo "       [--judge PLIES] [--record FOLDER]"
     exit $(($# == 0 ? 2 : 0))
 fi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
