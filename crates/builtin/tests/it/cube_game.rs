@@ -427,7 +427,7 @@ fn ends_of_money_games_are_exact() {
     }
     // In a match, and with a side that has borne off nothing, networks are asked.
     let asked = [
-        (game("backgammon:match-7"), "XGID=--A-A-------------------a-:0:0:1:00:0:0:0:7:10"),
+        (game("backgammon:match-7"), "XGID=--A-D-------------------a-:0:0:1:00:0:0:0:7:10"),
         (money, "XGID=--A-A-------------------o-:0:0:1:00:0:0:1:0:10"),
     ];
     for (game, text) in asked {
