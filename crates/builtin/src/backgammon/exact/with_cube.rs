@@ -103,10 +103,13 @@ mod tests {
         let side = |place: usize| Side::new(std::array::from_fn(|at| u8::from(at == place)));
         let pairs = (1..26).flat_map(|own| (1..26).map(move |opponent| [side(own), side(opponent)]));
         let positions = pairs.map(|[own, opponent]| Position { own, opponent });
-        let states = positions.filter(|position| position.check(1).is_ok()).flat_map(|position| {
+        let positions = positions.filter(|position| position.check(1).is_ok());
+        let turns = positions.flat_map(|position| [(position, 0), (position, 1)]);
+        let states = turns.flat_map(|(Position { own, opponent }, player)| {
             stakes_by_owner().map(|stakes| {
-                let stage = if stakes.may_double(0) { Stage::Cube } else { Stage::Roll };
-                State { stage, stakes, ..State::to_roll(position) }
+                let stage = if stakes.may_double(player) { Stage::Cube } else { Stage::Roll };
+                let sides = if player == 0 { [own, opponent] } else { [opponent, own] };
+                State { sides, player, stage, stakes }
             })
         });
         states.collect()
