@@ -20,10 +20,10 @@ impl Games {
     /// Backgammon: the computed table differs from Kazaross-XG2 by at most .0033 up to 9 points.
     pub const BACKGAMMON: Self = Self { gammons: 0.28, backgammons: 0.0, efficiency: 0.68 };
 
-    /// Hypergammon. The shares are exact for best play without a cube, over all opening rolls. With the exact equities after these rolls, the model of
-    /// the cube agrees best for an efficiency of .675 where the side to roll owns the cube, and .70 where its opponent does; take points depend on
-    /// these, so that the usual .68 is kept.
-    pub const HYPERGAMMON: Self = Self { gammons: 0.544566, backgammons: 0.038076, efficiency: 0.68 };
+    /// Hypergammon. The shares are exact for best play without a cube, over all opening rolls. The efficiency is that by which the computed table is nearest to
+    /// rollouts of 60,000 games at 19 scores of 2 to 9 points: it differs by at most .0133, rms .0072; with .68 by .0216, rms .0116. In money games
+    /// the exact equities after the opening roll have efficiencies of .76 with a centred cube, .68 with an own cube and .70 with the opponent's.
+    pub const HYPERGAMMON: Self = Self { gammons: 0.544566, backgammons: 0.038076, efficiency: 0.4 };
 
     /// The mean of values of a single game, a gammon and a backgammon.
     fn mean(self, single: f64, gammon: f64, backgammon: f64) -> f64 {
@@ -276,10 +276,14 @@ impl Single<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backgammon::cube::{CubeModel, CubeOwner, Terms};
+    use crate::backgammon::cube::{CubeModel, CubeOwner, CubeValues, Efficiency, Scoring, Terms};
+    use crate::backgammon::exact::chances::ChancesTable;
     use crate::backgammon::exact::cubeful::CubefulTable;
     use crate::backgammon::{Position, moves};
-    use crate::dice::ROLLS;
+    use crate::dice::{ROLLS, Roll};
+    use adept_game::stream;
+    use rand::Rng;
+    use rayon::prelude::*;
 
     /// As published: the score of 9 and 5 points, and both sides of 3 against 7.
     #[test]
@@ -383,8 +387,126 @@ mod tests {
             sum(|[dead, live, exact]| (exact - dead) * (live - dead))
                 / sum(|[dead, live, _]| (live - dead).powi(2))
         });
-        println!("least squares: {centred:.3} centred, {own:.3} own, {theirs:.3} of the opponent");
-        assert!((own - games.efficiency).abs() < 0.03 && (theirs - games.efficiency).abs() < 0.03);
+        println!("efficiencies: {centred:.3} centred, {own:.3} own, {theirs:.3} of the opponent");
+    }
+
+    /// Games at a score, which both players decide by the model with the exact chances of games without a cube.
+    struct Rollout<'a> {
+        model: &'a CubeModel,
+        chances: &'a ChancesTable,
+        away: [u32; 2],
+        crawford: bool,
+    }
+
+    impl Rollout<'_> {
+        fn terms(&self, player: usize, cube: u32, owner: Option<usize>) -> Terms {
+            let owner = match owner {
+                None => CubeOwner::Centred,
+                Some(owner) if owner == player => CubeOwner::Own,
+                Some(_) => CubeOwner::Theirs,
+            };
+            let away = [self.away[player], self.away[1 - player]];
+            Terms { cube, owner, scoring: Scoring::Match { away, crawford: self.crawford } }
+        }
+
+        /// The values for the side to roll.
+        fn values(&self, position: Position, terms: Terms) -> CubeValues {
+            let chances = self.chances.chances(position).unwrap();
+            self.model.values_at(Efficiency::default().contact, chances, terms)
+        }
+
+        /// The chance of player 0 to win the match after a game that this player has won or lost.
+        fn over(&self, winner: usize, points: u32) -> f64 {
+            let mut away = self.away.map(|points| points as i32);
+            away[winner] -= points as i32;
+            self.model.equities.chance(away, self.crawford || self.away.contains(&1))
+        }
+
+        /// Plays a game. Returns the chance of player 0 to win the match after it.
+        fn game(&self, first: usize, rng: &mut dyn Rng) -> f64 {
+            let (mut player, mut position, mut cube, mut owner) = (first, Position::start(3), 1, None);
+            let mut results = Vec::<Position>::new();
+            for turn in 0.. {
+                let terms = self.terms(player, cube, owner);
+                if turn > 0 && terms.may_double() {
+                    let values = self.values(position, terms);
+                    if values.doubles() && !values.takes() {
+                        return self.over(player, cube);
+                    }
+                    if values.doubles() {
+                        (cube, owner) = (2 * cube, Some(1 - player));
+                    }
+                }
+                let mut roll = Roll::throw(rng);
+                while turn == 0 && roll.is_double() {
+                    roll = Roll::throw(rng);
+                }
+                moves::results(position, roll, &mut results);
+                let lost = |after: Position| cube * u32::from(Position::result(after.own).points());
+                let other = self.terms(1 - player, cube, owner);
+                let worth = |after: Position| match after.opponent.is_done() {
+                    true => [1.0, -1.0][player] * (self.over(player, lost(after)) - 0.5) + 0.5,
+                    false => {
+                        let value = self.values(after, other).value();
+                        1.0 - self.model.match_chance_of(value, other).unwrap()
+                    }
+                };
+                let afters = results.iter().map(|after| after.swapped());
+                let (best, _) =
+                    afters.map(|after| (after, worth(after))).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+                if best.opponent.is_done() {
+                    return self.over(player, lost(best));
+                }
+                (position, player) = (best, 1 - player);
+            }
+            unreachable!("a game ends")
+        }
+
+        /// The mean of 60,000 games.
+        fn mean(&self) -> f64 {
+            let part = |part: u64| {
+                let mut rng = stream(part, "rollouts of match equities", 0);
+                (0..2_500).map(|game| self.game(game % 2, &mut rng)).sum::<f64>() / 60_000.0
+            };
+            (0..24).into_par_iter().map(part).collect::<Vec<f64>>().into_iter().sum()
+        }
+    }
+
+    /// How far the table of hypergammon is from rollouts up to 9 points, each of which uses those of lower scores.
+    #[test]
+    #[ignore = "takes half an hour: ADEPT_TABLE=FILE"]
+    fn rollouts_of_hypergammon_are_near() {
+        let Ok(path) = std::env::var("ADEPT_TABLE") else { return };
+        let chances = CubefulTable::open(std::path::Path::new(&path)).unwrap().chances(0).unwrap();
+        let table = MatchEquities::hypergammon();
+        let mut model = CubeModel { equities: table.clone(), ..CubeModel::default() };
+        let mean =
+            |model: &CubeModel, away, crawford| Rollout { model, chances: &chances, away, crawford }.mean();
+        let set = |model: &mut CubeModel, [own, other]: [u32; 2], p: f64| {
+            let [own, other] = [own, other].map(|points| points as usize - 1);
+            (model.equities.before[own][other], model.equities.before[other][own]) = (p, 1.0 - p);
+        };
+        for points in 2..=9 {
+            let after = mean(&model, [points, 1], false);
+            model.equities.after[points as usize - 1] = after;
+            let crawford = mean(&model, [1, points], true);
+            set(&mut model, [1, points], crawford);
+        }
+        let mut errors = Vec::new();
+        for sum in 5..18 {
+            for away in (2..=9).map(|own| [own, sum - own.min(sum)]).filter(|[own, other]| own < other) {
+                if away[1] <= 9 {
+                    let p = mean(&model, away, false);
+                    let error = table.chance(away.map(|points| points as i32), false) - p;
+                    println!("{away:?}: {p:.4}, {error:+.4} in the table");
+                    set(&mut model, away, p);
+                    errors.push(error);
+                }
+            }
+        }
+        let rms = (errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64).sqrt();
+        println!("rms {rms:.4}");
+        assert!(errors.len() == 28 && rms < 0.01, "{errors:?}");
     }
 
     #[test]
