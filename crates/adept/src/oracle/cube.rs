@@ -143,14 +143,16 @@ pub(super) fn match_answers(positions: &[Situation], terms: &[Terms], threads: u
             rows.extend((0..).zip(lines).map(|(at, line)| [vec![name(at)], line].concat()));
         }
     }
-    let answer = |((situation, json), rows): ((&Situation, Map<String, Value>), Vec<Vec<String>>)| {
+    let mut answers = Vec::with_capacity(positions.len());
+    for ((situation, json), rows) in positions.iter().zip(json).zip(rows) {
         let header: &[&str] = match situation.roll {
             Some(_) => &["cube", "", "value", "best move"],
             None => &["cube", "", "value", "no double", "double/take", "double/pass", "best"],
         };
-        Answer { json: json.into(), text: format!("\n{situation}\n{}", output::table(header, &rows)) }
-    };
-    Ok(positions.iter().zip(json).zip(rows).map(answer).collect())
+        let text = format!("\n{situation}\n{}", output::table(header, &rows));
+        answers.push(Answer { json: json.into(), text });
+    }
+    Ok(answers)
 }
 
 /// Formats a chance with the digits that the tables support.

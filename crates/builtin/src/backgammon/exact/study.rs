@@ -144,8 +144,8 @@ impl Solved for Exact<'_> {
             true if is_back(own) && is_back(opponent) => 0,
             true => 1,
             false => match own.pips().min(opponent.pips()) {
-                ..9 => 5,
-                ..21 => 4,
+                0..9 => 5,
+                9..21 => 4,
                 _ => 3,
             },
         };
