@@ -223,7 +223,7 @@ pub(crate) enum OracleAction {
     },
     /// Measure models of the doubling cube in money play against exact equities: of the bear-off, without gammons, or of hypergammon.
     #[command(
-        after_help = "Examples:\n  adept oracle cube --checkers 8\n  adept oracle cube --game hypergammon --network exact-256-64\n  adept oracle cube --game hypergammon --jacoby\n\n\
+        after_help = "Examples:\n  adept oracle cube --checkers 8\n  adept oracle cube --game hypergammon --jacoby --network checkpoints/runs/cube-64-16-1\n  adept oracle cube --game hypergammon --jacoby\n\n\
                       Each model computes the equities of the cube from the exact chances without a cube, with an efficiency x between a \
                       dead cube (0) and a live one (1). The best x is chosen on one half of all pairs of sides, and all models are measured on the \
                       other half; of hypergammon, on positions that are drawn from these halves. 8 checkers take a minute of one core and .4 GB of \
