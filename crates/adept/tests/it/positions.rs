@@ -328,7 +328,7 @@ fn a_network_learns_what_the_cube_is_worth() {
         parse(&Source { file: "test.toml".into(), text, set: vec![] }).unwrap_or_else(|e| panic!("{e}"))
     };
     let learn = "optimiser = \"adam\"\nrate = { from = 0.01, to = 0.001 }\nbatch = 512\nshards = 2\n[learn.expectation]\n\
-                 samples = 20_000\nself_play = 0.5\nuses = 4\nstep = 64";
+                 samples = 120_000\nself_play = 0.5\nuses = 4\nstep = 64";
     let folder = tempfile::tempdir().unwrap();
     finished(&config(learn), 1, folder.path());
     let game = Backgammon::named("hypergammon:money").unwrap();
@@ -343,7 +343,7 @@ fn a_network_learns_what_the_cube_is_worth() {
     let [centred, own, theirs] = ["0:0", "1:1", "1:-1"]
         .map(|cube| points(&format!("XGID=-A-c----------------------:{cube}:1:00:0:0:1:0:10")));
     // Player 0 doubles the cube in the middle, and player 1 passes.
-    assert!((0.8..2.0).contains(&centred), "{centred}");
+    assert!((0.8..1.1).contains(&centred), "{centred}");
     // A cube of 2, for 3 points; player 0 is too good to double.
     assert!((3.0..7.0).contains(&own) && (3.0..7.0).contains(&theirs), "{own}, {theirs}");
     let lost = points("XGID=----------------------C-a-:1:-1:-1:00:0:0:1:0:10");
