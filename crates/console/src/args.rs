@@ -605,14 +605,23 @@ pub(crate) struct BuildDataArgs {
     #[command(flatten)]
     pub(crate) by: RolloutBy,
     /// Rows, at least: the last game is played to its end.
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=limits::EXAMPLES))]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=limits::LABELS))]
     pub(crate) count: u64,
     /// Positions of each decision: after the move that is played, and after others drawn from the rest.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) moves: u64,
-    /// Where games begin, each equally often: distributions of the game, or `rules`. Default: as the rules say.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Where games begin, each as often as its weight says (default 1): distributions of the game, or `rules`. Default: as the
+    /// rules say.
+    #[arg(long, value_name = "NAME[=WEIGHT],...", value_delimiter = ',')]
     pub(crate) starts: Vec<String>,
+    /// Label each position by what the network of the checkpoint sees one ply ahead: the mean over all rolls after the best replies.
+    /// With screen:K:SMALL:LARGE, SMALL picks the replies.
+    #[arg(long, conflicts_with_all = ["trials", "moves"])]
+    pub(crate) one_ply: bool,
+    /// Share of the rows, below 1, that come from where the network disagrees with what it sees one ply ahead: other rolls are
+    /// played from there.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, requires = "one_ply", value_parser = share_below_one)]
+    pub(crate) hard: f64,
     /// Label each position by a rollout of so many games in place of the agent's value. Multiples of 36 spread the first throws of
     /// two dice evenly.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
@@ -623,6 +632,13 @@ pub(crate) struct BuildDataArgs {
     /// Go on with the file of an earlier call, if it is there; with a larger number of rows too.
     #[arg(long)]
     pub(crate) resume: bool,
+}
+
+fn share_below_one(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if (0.0..=0.9).contains(&x) => Ok(x),
+        _ => Err("expected a share from 0 to 0.9".into()),
+    }
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

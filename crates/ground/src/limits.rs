@@ -113,6 +113,10 @@ pub const MANIFEST_BYTES: u64 = 1 << 22;
 pub const RECORD_BYTES: u64 = 1 << 28;
 /// Bytes of a list of positions or measurements.
 pub const LIST_BYTES: u64 = 1 << 30;
+/// Bytes of a binary file of labelled positions.
+pub const LABEL_BYTES: u64 = 1 << 35;
+/// Rows of such a file.
+pub const LABELS: u64 = 1_000_000_000;
 /// Bytes of a line of a list.
 pub const LINE_BYTES: usize = 4096;
 /// Bytes of the header of a tensor file.

@@ -1,5 +1,6 @@
 //! What a file of labelled positions holds: rows that repeat or contradict others, and whether its values agree with exact ones.
 
+use crate::label_file::{LabelFile, is_label_file};
 use crate::positions::{Part, PositionErrors, exact_values};
 use adept_game::sheet::{Sheet, Values};
 use adept_game::{Example, GameError, Kit};
@@ -291,6 +292,9 @@ impl LabelReport {
 
     /// The report without advice to read as probabilities what the file already gives as probabilities.
     fn of_file(mut self, path: &Path) -> Self {
+        if is_label_file(path) {
+            return self;
+        }
         let values = || Values::of(&Sheet::read(path)?);
         self.of_wins = matches!(values(), Ok(Some(values)) if values.is_probability());
         if self.of_wins {
@@ -371,16 +375,28 @@ impl LabelReport {
 /// # Errors
 /// A fault of the file, or a file without rows.
 pub fn check<G: Kit>(game: &G, path: &Path, tolerance: f64) -> Result<LabelReport, GameError> {
-    Ok(LabelReport::new(game, &examples_in(game, path)?, tolerance).of_file(path))
+    Ok(LabelReport::new(game, &examples_in(game, path, limits::EXAMPLES)?, tolerance).of_file(path))
 }
 
-fn examples_in<G: Kit>(game: &G, path: &Path) -> Result<Vec<Example<G::State>>, GameError> {
-    let examples = game.files().read_examples(game, path)?;
+/// The rows of a file; of a binary file at most so many, evenly spread.
+///
+/// # Errors
+/// A fault of the file, or a file without rows.
+pub fn examples_in<G: Kit>(game: &G, path: &Path, most: u64) -> Result<Vec<Example<G::State>>, GameError> {
+    let examples = if is_label_file(path) {
+        let file = LabelFile::read(game, path)?;
+        file.spread(game, file.len(), |row| row, most)?
+    } else {
+        game.files().read_examples(game, path)?
+    };
     if examples.is_empty() { Err(GameError::data(path, "has no rows")) } else { Ok(examples) }
 }
 
 /// Reports of the last files, by a hash of their rows.
 static CHECKED: Mutex<Vec<(u64, Arc<LabelReport>)>> = Mutex::new(Vec::new());
+
+/// Rows of a binary file that are checked before a run.
+const BEFORE_A_RUN: u64 = 200_000;
 
 /// Reports that are kept.
 const KEPT: usize = 8;
@@ -391,7 +407,7 @@ const KEPT: usize = 8;
 /// As [`check`], and a pipe, which a resumed run could not read again.
 pub(crate) fn of_run<G: Kit>(game: &G, path: &Path) -> Result<Arc<LabelReport>, GameError> {
     limits::check_lasting(path).map_err(GameError::file(path))?;
-    let examples = examples_in(game, path)?;
+    let examples = examples_in(game, path, BEFORE_A_RUN)?;
     let mut hash = FxHasher::default();
     game.name().hash(&mut hash);
     for Example { state, value, line, .. } in &examples {

@@ -4,6 +4,7 @@
 
 mod average;
 pub mod config;
+pub mod label_file;
 pub mod labels;
 pub mod positions;
 mod regrets;

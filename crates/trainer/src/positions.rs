@@ -4,6 +4,7 @@
 //! position is ever an example.
 
 use crate::config::{Config, Examples as From};
+use crate::label_file::{LabelFile, is_label_file};
 use crate::run::TrainError;
 pub use adept_arena::oracle;
 use adept_arena::values::KnownRows;
@@ -322,17 +323,33 @@ impl Set {
         Self { samples, values, known, distinct: numbers.len() }
     }
 
-    /// Reads one part of a file of examples.
+    /// Reads one part of a file of examples; of a binary file at most so many rows, evenly spread.
     ///
     /// # Errors
     /// The file cannot be read, a row is not valid, or the part has no rows.
-    fn read<G: Kit>(game: &G, with: With<'_, G>, path: &Path, part: Part) -> Result<Self, OpenError> {
-        limits::check_lasting(path).map_err(GameError::file(path))?;
-        let all = game.files().read_examples(game, path)?;
-        let (rows, number) = (all.len(), game.positions().number);
-        let these = all.into_iter().filter(|example| Part::of(number(&example.state)) == part);
+    fn read<G: Kit>(
+        game: &G,
+        with: With<'_, G>,
+        path: &Path,
+        part: Part,
+        most: u64,
+    ) -> Result<Self, OpenError> {
         let known = |example: Example<G::State>| (example.state, example.value as f32, example.outcomes);
-        let set = Self::of(game, with, these.map(known));
+        let (rows, these) = if is_label_file(path) {
+            let file = LabelFile::read(game, path)?;
+            let rows = file.of_part(part);
+            (
+                file.len() as usize,
+                file.spread(game, rows.len() as u64, |i| u64::from(rows[i as usize]), most)?,
+            )
+        } else {
+            limits::check_lasting(path).map_err(GameError::file(path))?;
+            let mut all = game.files().read_examples(game, path)?;
+            let (rows, number) = (all.len(), game.positions().number);
+            all.retain(|example| Part::of(number(&example.state)) == part);
+            (rows, all)
+        };
+        let set = Self::of(game, with, these.into_iter().map(known));
         if set.samples.is_empty() {
             return Err(lacks(path, rows, part).into());
         }
@@ -353,24 +370,94 @@ impl Set {
     }
 }
 
-/// The rows of a file of examples that are for learning, with targets for the head of a run.
-///
-/// # Errors
-/// The file cannot be read, a row is not valid, the part has no rows, or values do not say how probable the classes of the head are.
-pub(crate) fn training_samples<G: Kit>(
-    game: &G,
-    with: With<'_, G>,
-    path: &Path,
-) -> Result<Samples, OpenError> {
-    let set = Set::read(game, with, path, Part::Train)?;
-    match set.samples.targets.is_empty() {
-        false => Ok(set.samples),
-        true => Err(OpenError::Unknown(format!("{}: {}", path.display(), no_distribution(with.head)))),
+/// Labelled positions to learn from.
+pub(crate) enum Labelled {
+    /// Rows that are encoded once, with targets for the head of a run.
+    Encoded(Samples),
+    /// Rows of a binary file, which are encoded each time.
+    Stored { file: LabelFile, rows: Vec<u32> },
+}
+
+impl Labelled {
+    /// The rows of a file that are for learning.
+    ///
+    /// # Errors
+    /// The file cannot be read, a row is not valid, the part has no rows, or values do not say how probable the classes of the head are.
+    pub(crate) fn read<G: Kit>(game: &G, with: With<'_, G>, path: &Path) -> Result<Self, OpenError> {
+        if is_label_file(path) {
+            let file = LabelFile::read(game, path)?;
+            let rows = file.of_part(Part::Train);
+            let Some(&first) = rows.first() else {
+                return Err(lacks(path, file.len() as usize, Part::Train).into());
+            };
+            let Example { value, outcomes, .. } = file.example(game, u64::from(first))?;
+            return match target(with.head, value as f32, &outcomes) {
+                Some(_) => Ok(Self::Stored { file, rows }),
+                None => {
+                    Err(OpenError::Unknown(format!("{}: {}", path.display(), no_distribution(with.head))))
+                }
+            };
+        }
+        let set = Set::read(game, with, path, Part::Train, u64::MAX)?;
+        match set.samples.targets.is_empty() {
+            false => Ok(Self::Encoded(set.samples)),
+            true => Err(OpenError::Unknown(format!("{}: {}", path.display(), no_distribution(with.head)))),
+        }
+    }
+
+    /// Number of rows.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Encoded(samples) => samples.len(),
+            Self::Stored { rows, .. } => rows.len(),
+        }
+    }
+
+    /// Appends a row with this weight.
+    ///
+    /// # Errors
+    /// [`ModelError::Unsupported`] for a row of a binary file that is no position.
+    pub(crate) fn push<G: Kit>(
+        &self,
+        game: &G,
+        With { encoder, head, .. }: With<'_, G>,
+        row: usize,
+        weight: f32,
+        to: &mut Samples,
+    ) -> Result<(), ModelError> {
+        match self {
+            Self::Encoded(from) => {
+                let width = from.outputs();
+                to.rows.push_from(&from.rows, row);
+                to.targets.extend_from_slice(&from.targets[row * width..][..width]);
+            }
+            Self::Stored { file, rows } => {
+                let fault = |e: GameError| ModelError::Unsupported(e.to_string());
+                let example = file.example(game, u64::from(rows[row])).map_err(fault)?;
+                let target = target(head, example.value as f32, &example.outcomes);
+                let _encoding = profile::span(Phase::Encoding);
+                let factor = encode(game, encoder, &example.state, to);
+                let (Some(target), Some(factor)) = (target, factor) else {
+                    return Err(ModelError::Unsupported(no_distribution(head)));
+                };
+                to.targets.extend(target.iter().map(|t| t / factor));
+            }
+        }
+        to.weights.push(weight);
+        Ok(())
+    }
+
+    /// A hash of the rows.
+    pub(crate) fn digest(&self) -> u64 {
+        match self {
+            Self::Encoded(samples) => digest(samples),
+            Self::Stored { file, .. } => file.checksum(),
+        }
     }
 }
 
 /// A hash of these samples.
-pub(crate) fn digest(samples: &Samples) -> u64 {
+fn digest(samples: &Samples) -> u64 {
     let Samples { rows, targets, .. } = samples;
     let floats = rows.dense.iter().chain(targets).map(|x| u64::from(x.to_bits()));
     hash(floats.chain(rows.index.iter().copied()))
@@ -396,12 +483,17 @@ fn lacks(path: &Path, rows: usize, part: Part) -> GameError {
 /// # Errors
 /// The file cannot be read, a row is not valid, or a part has no rows.
 pub(crate) fn check_examples<G: Kit>(game: &G, path: &Path, measured: bool) -> Result<(), GameError> {
-    limits::check_lasting(path).map_err(GameError::file(path))?;
-    let all = game.files().read_examples(game, path)?;
     let needed: &[Part] = match measured {
         true => &[Part::Train, Part::Validation, Part::Test],
         false => &[Part::Train],
     };
+    if is_label_file(path) {
+        let file = LabelFile::read(game, path)?;
+        let lacking = needed.iter().find(|part| file.of_part(**part).is_empty());
+        return lacking.map_or(Ok(()), |part| Err(lacks(path, file.len() as usize, *part)));
+    }
+    limits::check_lasting(path).map_err(GameError::file(path))?;
+    let all = game.files().read_examples(game, path)?;
     let number = game.positions().number;
     let has = |part: &Part| all.iter().any(|example| Part::of(number(&example.state)) == *part);
     needed.iter().find(|part| !has(part)).map_or(Ok(()), |part| Err(lacks(path, all.len(), *part)))
@@ -479,11 +571,12 @@ pub struct Tests {
 impl Tests {
     /// The sets that a config asks for.
     pub fn new<G: Kit>(game: &G, config: &Config, with: With<'_, G>) -> Result<Self, TrainError> {
-        if let Some(From::File(path)) = config.learn.examples() {
-            let read = |part| Set::read(game, with, path, part);
-            return Ok(Self { validation: read(Part::Validation)?, test: read(Part::Test)?, apart: true });
-        }
         let evaluate = &config.evaluate;
+        if let Some(From::File(path)) = config.learn.examples() {
+            let read = |part, most| Set::read(game, with, path, part, most);
+            let validation = read(Part::Validation, evaluate.validation)?;
+            return Ok(Self { validation, test: read(Part::Test, evaluate.positions)?, apart: true });
+        }
         let distribution = evaluate.distribution.as_deref().or(config.learn.distribution());
         let (positions, oracle) = (Positions::new(game, distribution)?, oracle(game)?);
         let draw = |part, count, purpose| {
@@ -501,7 +594,8 @@ impl Tests {
 pub(crate) enum Examples<G: Kit> {
     /// A fixed set, shown repeatedly, in a new order each time.
     Fixed {
-        set: Box<Set>,
+        rows: Box<Labelled>,
+        head: Head,
         seed: u64,
         /// The epochs that were needed last, and the order of the set in each.
         epochs: Range<u64>,
@@ -522,12 +616,12 @@ impl<G: Kit> Examples<G> {
     /// The examples that a config asks for.
     pub(crate) fn new(game: &G, config: &Config, seed: u64, with: With<'_, G>) -> Result<Self, TrainError> {
         let learn = &config.learn;
-        let fixed = |set: Set| match set.samples.targets.is_empty() {
-            false => Ok(Self::Fixed { set: Box::new(set), seed, epochs: 0..0, orders: Vec::new() }),
-            true => Err(TrainError::from(OpenError::Unknown(no_distribution(with.head)))),
+        let fixed = |rows: Labelled| {
+            let (rows, head) = (Box::new(rows), with.head.clone());
+            Self::Fixed { rows, head, seed, epochs: 0..0, orders: Vec::new() }
         };
         let count = match learn.examples() {
-            Some(From::File(path)) => return fixed(Set::read(game, with, path, Part::Train)?),
+            Some(From::File(path)) => return Ok(fixed(Labelled::read(game, with, path)?)),
             Some(From::Drawn(count)) => Some(*count),
             None => None,
         };
@@ -536,7 +630,11 @@ impl<G: Kit> Examples<G> {
         match count {
             Some(count) => {
                 let rng = stream(seed, "examples", 0);
-                fixed(Set::draw(game, with, &positions, &*oracle, Part::Train, count, rng))
+                let set = Set::draw(game, with, &positions, &*oracle, Part::Train, count, rng);
+                match set.samples.targets.is_empty() {
+                    false => Ok(fixed(Labelled::Encoded(set.samples))),
+                    true => Err(OpenError::Unknown(no_distribution(with.head)).into()),
+                }
             }
             None => {
                 let head = with.head.clone();
@@ -547,10 +645,10 @@ impl<G: Kit> Examples<G> {
 
     /// A hash of the examples of a file; `None` if the examples follow from the seed.
     pub(crate) fn digest(&self, config: &Config) -> Option<u64> {
-        let (Self::Fixed { set, .. }, Some(From::File(_))) = (self, config.learn.examples()) else {
+        let (Self::Fixed { rows, .. }, Some(From::File(_))) = (self, config.learn.examples()) else {
             return None;
         };
-        Some(digest(&set.samples))
+        Some(rows.digest())
     }
 
     /// Appends the examples with these numbers, counted from the start of the run.
@@ -581,8 +679,8 @@ impl<G: Kit> Examples<G> {
     ) -> Result<(), ModelError> {
         let _waits = pool.map(|_| profile::pause());
         match self {
-            Self::Fixed { set, seed, epochs, orders } => {
-                let n = set.samples.len() as u64;
+            Self::Fixed { rows, head, seed, epochs, orders } => {
+                let n = rows.len() as u64;
                 let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Ok(()) };
                 let needed = first.start / n..last.end.div_ceil(n);
                 if *epochs != needed {
@@ -597,17 +695,14 @@ impl<G: Kit> Examples<G> {
                         }
                     }));
                 }
-                let (from, orders, first) = (&set.samples, &*orders, epochs.start);
+                let (from, orders, first) = (&**rows, &*orders, epochs.start);
+                let with = With { encoder, channels: &[], head: &*head };
                 each_on(pool, pieces.iter().zip(parts), &|(piece, to): (&Range<u64>, &mut Samples)| {
                     let _games = profile::span(Phase::Games);
-                    let width = from.outputs();
-                    for number in piece.clone() {
+                    piece.clone().try_for_each(|number| {
                         let row = orders[(number / n - first) as usize][(number % n) as usize] as usize;
-                        to.rows.push_from(&from.rows, row);
-                        to.targets.extend_from_slice(&from.targets[row * width..][..width]);
-                        to.weights.push(1.0);
-                    }
-                    Ok(())
+                        from.push(game, with, row, 1.0, to)
+                    })
                 })?;
             }
             Self::Fresh { positions, oracle, head, seed, states } => {

@@ -243,6 +243,8 @@ fn every_game_has_positions_to_learn_from() {
             count: 500,
             moves: 3,
             starts: Vec::new(),
+            one_ply: false,
+            hard: 0.0,
             trials: None,
             truncate: None,
             seed: 1,

@@ -112,6 +112,37 @@ pub fn values<G: Kit>(
     Ok((!head.is_policy()).then_some(values))
 }
 
+/// Opens the network of an agent that plays by a checkpoint alone, and the screen before it, to look one ply ahead with
+/// [`expand_behind`](crate::Successors::expand_behind).
+///
+/// # Errors
+/// Errors of opening. [`OpenError::Unknown`] for another agent, and for a policy.
+pub fn network<G: Kit>(
+    game: &G,
+    agent: &Resolved,
+    best: bool,
+) -> Result<(GameModel<G>, Option<Screen<G>>), OpenError> {
+    let is_plain = match &agent.spec {
+        AgentSpec::Named(_) => true,
+        AgentSpec::Model { play, search, .. } => *play == Play::Greedy && search.is_none(),
+        AgentSpec::Optimal(_) => false,
+    };
+    let (Meaning::Checkpoint(folder), true) = (&agent.meaning, is_plain) else {
+        let message = format!(
+            "`{}` is not a checkpoint, or not one alone: name a checkpoint, or screen:K:SMALL:LARGE",
+            agent.spec.name()
+        );
+        return Err(OpenError::Unknown(message));
+    };
+    let (model, manifest) = open_with(game, folder, best, agent.spec.tables())?;
+    if manifest.head.is_policy() {
+        return Err(without_values(agent.spec.name(), "is a policy, which has no values"));
+    }
+    let screen = agent.screen.as_deref().zip(agent.spec.screen());
+    let screen = screen.map(|(folder, spec)| Screen::open_at(game, folder, spec.keep)).transpose()?;
+    Ok((model, screen))
+}
+
 /// What judges games: values, and the luck that they tell.
 pub struct Judge<G: Kit> {
     /// The values.

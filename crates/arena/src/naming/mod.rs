@@ -19,7 +19,9 @@ mod resolve;
 mod spec;
 mod usual;
 
-pub use build::{AnySearch, Judge, build, evaluator, evaluator_for, judge, search_by, try_out, values};
+pub use build::{
+    AnySearch, Judge, build, evaluator, evaluator_for, judge, network, search_by, try_out, values,
+};
 pub use resolve::{Meaning, Resolved, checkpoint_at, folder_of, is_own, resolve};
 pub use spec::{AGENTS, AgentSpec, Play, ScreenSpec, map_path, path_and_search};
 pub use usual::names_game;

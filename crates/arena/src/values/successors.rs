@@ -449,15 +449,25 @@ impl<G: Kit> Successors<G> {
     /// Draws a state that follows the one of [`expand`](Self::expand): a branch by its probability, then its best
     /// action, or any action with probability `explore`. None if the game ends, or the encoder knows the value of the state.
     pub fn draw(&self, explore: f64, rng: &mut Stream) -> Option<&G::State> {
+        let choose = |values: &[f32], rng: &mut Stream| match rng.random::<f64>() < explore {
+            true => Some(rng.random_range(0..values.len())),
+            false => (0..values.len()).max_by(|a, b| values[*a].total_cmp(&values[*b])),
+        };
+        let (state, row) = self.follow(choose, rng)?;
+        self.known(row).is_none().then_some(state)
+    }
+
+    /// Draws a branch of [`expand`](Self::expand) by its probability, and returns the state and the row after the action that `choose`
+    /// picks by the values of the branch. None if the game ends.
+    pub fn follow(
+        &self,
+        choose: impl FnOnce(&[f32], &mut Stream) -> Option<usize>,
+        rng: &mut Stream,
+    ) -> Option<(&G::State, u32)> {
         let drawn = draw_index(self.branches().map(|(p, _)| p), rng);
         let (_, range) = self.branches().nth(drawn)?;
-        let chosen = if rng.random::<f64>() < explore {
-            range.start + rng.random_range(0..range.len())
-        } else {
-            range.max_by(|a, b| self.values[*a].total_cmp(&self.values[*b]))?
-        };
-        let row = self.row_of[chosen].filter(|row| self.known(*row).is_none())?;
-        self.states.get(row as usize)
+        let row = self.row_of[range.start + choose(&self.values[range.clone()], rng)?]?;
+        Some((self.states.get(row as usize)?, row))
     }
 }
 

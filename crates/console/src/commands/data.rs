@@ -28,6 +28,8 @@ fn build(games: &dyn Catalogue, args: &BuildDataArgs, as_json: bool) -> Result<(
         count: args.count,
         moves: args.moves as usize,
         starts: args.starts.clone(),
+        one_ply: args.one_ply,
+        hard: args.hard,
         trials: args.trials,
         truncate: args.by.truncate,
         seed: args.by.seed,

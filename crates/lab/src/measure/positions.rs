@@ -1,9 +1,10 @@
 //! Errors against exact values, and the value lost by choices, compared with untrained baselines.
 
 use adept_arena::{ByValuation, Decision, Evaluator, GameModel, MoveLoss, OpenError, move_loss};
-use adept_game::{Afterstate, GameError, Kit, PositionClass, Valuation, distributions, stream};
-use adept_ground::work;
+use adept_game::{Afterstate, Kit, PositionClass, Valuation, distributions, stream};
+use adept_ground::{limits, work};
 use adept_trainer::config::{Config, Examples as From};
+use adept_trainer::labels::examples_in;
 use adept_trainer::positions::{Part, PositionErrors, Positions, oracle};
 use adept_trainer::run::TrainError;
 use rand::RngExt;
@@ -284,7 +285,7 @@ pub(crate) fn best_formula<G: Kit>(game: &G, config: &Config) -> Result<Option<(
     }
     let (states, labels): (Vec<G::State>, Vec<f64>) = if let Some(From::File(path)) = config.learn.examples()
     {
-        let all = game.files().read_examples(game, path)?.into_iter();
+        let all = examples_in(game, path, limits::EXAMPLES)?.into_iter();
         let number = game.positions().number;
         let test = all.filter(|example| Part::of(number(&example.state)) == Part::Test);
         test.map(|example| (example.state, example.value)).unzip()
@@ -405,10 +406,7 @@ pub(super) fn file<G: Kit>(
     bound: &mut GameModel<G>,
     path: &Path,
 ) -> Result<FileReport, TrainError> {
-    let examples = game.files().read_examples(game, path)?;
-    if examples.is_empty() {
-        return Err(GameError::data(path, "has no rows").into());
-    }
+    let examples = examples_in(game, path, limits::POSITIONS)?;
     let (states, exact): (Vec<G::State>, Vec<f64>) =
         examples.into_iter().map(|example| (example.state, example.value)).unzip();
     let judged = ComparedPositions::new(game, bound, &baselines(game)?, states, exact);

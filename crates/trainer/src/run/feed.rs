@@ -4,7 +4,7 @@ use super::plan::Span;
 use super::source::{BatchError, BatchTime, Learned, Source, Step};
 use super::steer::Pace;
 use crate::config::{Config, ExpectationSettings, Method, MixedExamples, RareSettings};
-use crate::positions::{Examples, Positions, With, digest, encode, hash, rare_positions, training_samples};
+use crate::positions::{Examples, Labelled, Positions, With, encode, hash, rare_positions};
 use crate::run::TrainError;
 use crate::shards::Shards;
 use adept_arena::{LearnerModel, OpenError, Screen, Successors};
@@ -62,7 +62,7 @@ struct PositionSource<'a, G: Kit> {
     /// None if no game begins at rare positions.
     rare: Option<Rare<G>>,
     /// None if all samples are targets of the run itself.
-    labelled: Option<Labelled>,
+    labelled: Option<Mixed>,
 }
 
 /// Rare positions, at which some games begin.
@@ -75,8 +75,8 @@ struct Rare<G: Kit> {
 }
 
 /// Labelled positions, from which a share of the samples is drawn.
-struct Labelled {
-    samples: Samples,
+struct Mixed {
+    rows: Labelled,
     share: f64,
     weight: f32,
 }
@@ -145,7 +145,7 @@ impl<G: Kit> Source<G> for Feed<'_, G> {
             Supply::Examples(examples) => examples.digest(self.config),
             Supply::Backups(backups) => {
                 let rare = backups.source.rare.as_ref().and_then(|rare| rare.digest(self.game));
-                let labelled = backups.source.labelled.as_ref().map(|labelled| digest(&labelled.samples));
+                let labelled = backups.source.labelled.as_ref().map(|labelled| labelled.rows.digest());
                 match (rare, labelled) {
                     (Some(rare), Some(labelled)) => Some(hash([rare, labelled].into_iter())),
                     (one, other) => one.or(other),
@@ -222,23 +222,26 @@ impl<G: Kit> Rare<G> {
     }
 }
 
-impl Labelled {
+impl Mixed {
     /// Appends the share of the samples with these numbers.
-    fn add(&self, span: &Span, rng: &mut Stream, samples: &mut Samples) {
-        let from = &self.samples;
+    fn add<G: Kit>(
+        &self,
+        game: &G,
+        with: With<'_, G>,
+        span: &Span,
+        rng: &mut Stream,
+        samples: &mut Samples,
+    ) -> Result<(), ModelError> {
         // By the numbers of the samples, so that shards and batches do not round the share.
         let until = |number: u64| (self.share * number as f64) as u64;
-        for _ in until(span.start)..until(span.end) {
-            let row = rng.random_range(0..from.len());
-            samples.rows.push_from(&from.rows, row);
-            samples.targets.extend_from_slice(&from.targets[row * from.outputs()..][..from.outputs()]);
-            samples.weights.push(self.weight);
-        }
+        (until(span.start)..until(span.end)).try_for_each(|_| {
+            self.rows.push(game, with, rng.random_range(0..self.rows.len()), self.weight, samples)
+        })
     }
 
     fn read<G: Kit>(game: &G, mixed: &MixedExamples, with: With<'_, G>) -> Result<Self, TrainError> {
-        let samples = training_samples(game, with, &mixed.file)?;
-        Ok(Self { samples, share: mixed.share, weight: mixed.weight as f32 })
+        let rows = Labelled::read(game, with, &mixed.file)?;
+        Ok(Self { rows, share: mixed.share, weight: mixed.weight as f32 })
     }
 }
 
@@ -266,7 +269,7 @@ impl<'a, G: Kit> Backups<'a, G> {
         let screen = screen.map(|screen| Screen::open(game, &screen.checkpoint, screen.keep as usize));
         source.rare = settings.rare.as_ref().map(|rare| Rare::new(game, rare)).transpose()?;
         let mixed = settings.examples.as_ref();
-        source.labelled = mixed.map(|mixed| Labelled::read(game, mixed, With::of(bound))).transpose()?;
+        source.labelled = mixed.map(|mixed| Mixed::read(game, mixed, With::of(bound))).transpose()?;
         Ok(Self {
             source,
             found: Successors::new(game, &*bound.model),
@@ -469,7 +472,8 @@ impl<'a, G: Kit> PositionSource<'a, G> {
         samples.clear();
         let n = (span.end - span.start) as usize;
         if let Some(labelled) = &self.labelled {
-            labelled.add(span, &mut stream(self.seed, "labelled positions", span.start), samples);
+            let mut rng = stream(self.seed, "labelled positions", span.start);
+            labelled.add(self.game, With::of(valuer.bound), span, &mut rng, samples)?;
         }
         let given = samples.rows.len();
         let played = match self.positions {

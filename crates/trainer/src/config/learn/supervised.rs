@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub struct SupervisedSettings {
     /// Samples of the whole run.
     pub samples: u64,
-    /// A fixed set of examples, shown repeatedly: how many to draw, or a CSV file (its path relative to the config file). Default:
+    /// A fixed set of examples, shown repeatedly: how many to draw, or a CSV or `.labels` file (its path relative to the config file). Default:
     /// every example is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub examples: Option<Examples>,

@@ -30,8 +30,8 @@ pub struct TdSettings {
     /// as the rules say, and examples come from the game's first distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distribution: Option<String>,
-    /// A fixed set of positions with exact values, shown between games: how many to draw, or a CSV file (its path relative to the
-    /// config file).
+    /// A fixed set of positions with exact values, shown between games: how many to draw, or a CSV or `.labels`
+    /// file (its path relative to the config file).
     /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub examples: Option<Examples>,
