@@ -162,6 +162,13 @@ fn bounded(architecture: &Architecture) -> Option<&'static str> {
             .and_then(bounded)
             .or_else(|| symbolic.experts.as_deref().and_then(among)),
         Architecture::Cells(cells) => bounded(&cells.expert),
-        _ => None,
+        Architecture::Shared(shared) => bounded(&shared.top),
+        // Other kinds are refused for regrets in any case.
+        Architecture::Hme(_)
+        | Architecture::Modules(_)
+        | Architecture::Lookup(_)
+        | Architecture::Blind(_)
+        | Architecture::Residual(_)
+        | Architecture::Frozen(_) => None,
     }
 }
