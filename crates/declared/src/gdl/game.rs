@@ -543,9 +543,7 @@ impl Game for Described {
     /// Parses a move: as printed, its words without signs, or only its first arguments if they are unique among the
     /// legal moves.
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
-        let mut actions = Vec::new();
-        self.actions(state, &mut actions);
-        find_action(text, &actions, |action| self.action_text(state, action))
+        find_action(self, state, text)
     }
 }
 
