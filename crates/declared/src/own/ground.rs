@@ -69,6 +69,14 @@ pub(crate) struct Move {
     pub(crate) weight: u32,
 }
 
+/// Moves of players, then outcomes of chance. For each player, whether each move is legal, and whether each outcome is
+/// possible in this player's turn.
+pub(crate) struct Moves {
+    pub(crate) moves: Vec<Move>,
+    pub(crate) legal: Vec<Vec<Literal>>,
+    chance: Vec<Vec<Literal>>,
+}
+
 /// The rules from one player's view.
 #[derive(Debug)]
 pub(crate) struct View {
@@ -577,10 +585,8 @@ impl Grounder<'_> {
         }
     }
 
-    fn compile(
-        &mut self,
-        numbers: &FxHashMap<(usize, Tuple), u32>,
-    ) -> Result<(Vec<Move>, Vec<View>, Followed), RuleError> {
+    /// The moves that may be possible, with their conditions.
+    pub(crate) fn moves(&mut self) -> Result<Moves, RuleError> {
         let declaration = self.declaration;
         let views = declaration.players;
         let mut moves = Vec::new();
@@ -617,6 +623,16 @@ impl Grounder<'_> {
                         "more than {MOVES} moves or {GATES} gates with those of operator `{}`",
                         of.name
                     );
+        Ok(Moves { moves, legal, chance })
+    }
+
+    fn compile(
+        &mut self,
+        numbers: &FxHashMap<(usize, Tuple), u32>,
+    ) -> Result<(Vec<Move>, Vec<View>, Followed), RuleError> {
+        let declaration = self.declaration;
+        let views = declaration.players;
+        let Moves { moves, legal, chance } = self.moves()?;
                     return Err(RuleError::new(of.place, what));
                 }
             }
