@@ -5,7 +5,6 @@
 //! games that it played last, and moves them to the position of a call. A move changes few facts, and so does switching
 //! to an alternative move. Distant positions, and all positions of very small games, are computed from scratch.
 
-use super::declaration::Grade;
 use super::declared::Declared;
 use super::followed::Costs;
 use super::state::{State, Status};
@@ -195,11 +194,11 @@ impl Session {
     /// The status of a position after a move in the turn of `last`.
     #[inline]
     fn status(&self, game: &Declared, state: &State, last: u8) -> Status {
-        let results: &[Grade] = &game.rules.views[usize::from(last)].results;
+        let endings = &game.rules.declaration.endings;
         let first = game.rules.followed.over[usize::from(last)] as usize;
-        for (w, &word) in self.runner.outputs[first..][..results.len().div_ceil(64)].iter().enumerate() {
+        for (w, &word) in self.runner.outputs[first..][..endings.len().div_ceil(64)].iter().enumerate() {
             if word != 0 {
-                return Status::from_grade(results[w * 64 + word.trailing_zeros() as usize], last);
+                return Status::from_grade(endings[w * 64 + word.trailing_zeros() as usize].0, last);
             }
         }
         let any = |words: &[u64]| words.iter().any(|&word| word != 0);
