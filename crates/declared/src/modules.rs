@@ -19,7 +19,6 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Largest number of conditions of a rule, with counterparts, whose patterns are distinguished. Larger rules are only
 /// counted.
@@ -337,8 +336,6 @@ impl Modules {
 /// The modules of a game, and the circuit that they read.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    /// Unique identifier within this process.
-    id: u64,
     /// In topological order.
     pub(crate) modules: Vec<Module>,
     /// Outputs are the literals that modules read, without duplicates.
@@ -361,10 +358,8 @@ pub(crate) struct View {
 
 /// A circuit that holds a position as a player sees it.
 struct Session {
-    structure: u64,
     player: usize,
     runner: Runner,
-    facts: SmallVec<[u64; 4]>,
 }
 
 thread_local! {
@@ -398,9 +393,7 @@ impl Structure {
             arrange(builder, &shown).map_err(|_| "a relation follows from its own negation".to_string())?;
         let places: Vec<u32> = (0..shown.len() as u32).collect();
         let net = Net::new(&arranged, &places, shown.len());
-        static STRUCTURES: AtomicU64 = AtomicU64::new(0);
-        let id = STRUCTURES.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { id, modules: list, net, reads, facts, copies, views })
+        Ok(Self { modules: list, net, reads, facts, copies, views })
     }
 
     /// Fills the inputs of all modules for a position and the player who moved; `action` is the move that the player
@@ -447,14 +440,10 @@ impl Structure {
     /// The outputs that hold.
     fn holds(&self, facts: &[u64], player: usize, action: Option<u32>) -> Vec<bool> {
         SESSIONS.with_borrow_mut(|sessions| {
-            let is_own = |session: &Session| session.structure == self.id && session.player == player;
-            let Session { runner, facts: holding, .. } = sessions.get(is_own, || Session {
-                structure: self.id,
-                player,
-                runner: Runner::new(&self.net),
-                facts: SmallVec::from_elem(0, facts.len()),
-            });
-            runner.go(&self.net, holding, facts);
+            let is_own = |session: &Session| session.runner.is_of(&self.net) && session.player == player;
+            let new = || Session { player, runner: Runner::new(&self.net, self.facts) };
+            let Session { runner, .. } = sessions.get(is_own, new);
+            runner.go(&self.net, facts);
             let choose = |runner: &mut Runner, holds: bool| {
                 if let Some(input) = action {
                     runner.set(&self.net, input, holds);

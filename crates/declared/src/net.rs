@@ -8,6 +8,8 @@
 use crate::circuit::{Builder, FALSE, Literal};
 use crate::components::components;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const NONE: u32 = u32::MAX;
 /// Kinds of effects, stored in the highest bits. The node is an output: bit · 2 + negated.
@@ -21,6 +23,8 @@ const KIND: u32 = 30;
 /// An indexed circuit.
 #[derive(Debug, Default)]
 pub(crate) struct Net {
+    /// Unique identifier within this process, also among circuits that no longer exist.
+    id: u64,
     inputs: usize,
     /// For each node, the end of its readers and of its effects.
     ends: Vec<[u32; 2]>,
@@ -222,7 +226,9 @@ impl Net {
                 *count = u32::MAX / 2;
             }
         }
+        static NETS: AtomicU64 = AtomicU64::new(0);
         let mut net = Self {
+            id: NETS.fetch_add(1, Ordering::Relaxed),
             inputs: builder.facts(),
             opens,
             cycles: members,
@@ -245,7 +251,7 @@ impl Net {
             }
             net.ends.push([net.readers.len() as u32, net.effects.len() as u32]);
         }
-        let mut runner = Runner::new(&net);
+        let mut runner = Runner::new(&net, 0);
         let cycles = net.cycles.len();
         (0..cycles).for_each(|cycle| runner.disturb(cycle as u32));
         runner.settle(&net);
@@ -336,6 +342,9 @@ impl Net {
 /// The state of a circuit under incremental evaluation.
 #[derive(Clone, Debug)]
 pub(crate) struct Runner {
+    net: u64,
+    /// The facts that hold: the first inputs.
+    pub(crate) facts: SmallVec<[u64; 4]>,
     counts: Vec<u32>,
     pub(crate) outputs: Vec<u64>,
     definitions: Vec<bool>,
@@ -354,11 +363,13 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    /// Starts with all inputs false.
-    pub(crate) fn new(net: &Net) -> Self {
+    /// Starts with all inputs false. The first `facts` of them are facts.
+    pub(crate) fn new(net: &Net, facts: usize) -> Self {
         let open_values =
             if net.values.is_empty() { vec![false; net.opens.len()] } else { net.values.clone() };
         Self {
+            net: net.id,
+            facts: SmallVec::from_elem(0, facts.div_ceil(64).max(1)),
             counts: net.counts.clone(),
             outputs: net.outputs.clone(),
             definitions: net.definitions.clone(),
@@ -372,6 +383,12 @@ impl Runner {
         }
     }
 
+    /// Whether it evaluates this circuit.
+    #[inline]
+    pub(crate) fn is_of(&self, net: &Net) -> bool {
+        self.net == net.id
+    }
+
     /// Changes an input. [`settle`](Self::settle) must follow before outputs are read.
     #[inline]
     pub(crate) fn set(&mut self, net: &Net, input: u32, value: bool) {
@@ -379,17 +396,16 @@ impl Runner {
         self.propagate(net);
     }
 
-    /// Changes the first inputs from `holding` to `wanted`, and settles.
+    /// Changes the facts, and settles.
     #[inline]
-    pub(crate) fn go(&mut self, net: &Net, holding: &mut [u64], wanted: &[u64]) {
-        for (word, (holding, &wanted)) in (0..).zip(holding.iter_mut().zip(wanted)) {
-            let mut different = *holding ^ wanted;
+    pub(crate) fn go(&mut self, net: &Net, facts: &[u64]) {
+        for (word, &wanted) in facts.iter().enumerate().take(self.facts.len()) {
+            let mut different = std::mem::replace(&mut self.facts[word], wanted) ^ wanted;
             while different != 0 {
                 let bit = different.trailing_zeros();
-                self.set(net, word * 64 + bit, wanted >> bit & 1 == 1);
+                self.set(net, word as u32 * 64 + bit, wanted >> bit & 1 == 1);
                 different &= different - 1;
             }
-            *holding = wanted;
         }
         self.settle(net);
     }

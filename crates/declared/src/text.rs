@@ -1,6 +1,6 @@
 //! Texts of games from rules: lists, and moves that people type.
 
-use adept_game::GameError;
+use adept_game::{Game, GameError};
 use std::fmt::Write;
 
 /// Line width of lists.
@@ -22,13 +22,16 @@ pub(crate) fn wrap(text: &str) -> String {
     wrapped
 }
 
-/// Finds the action with this text: as printed, its words without signs, or only its first arguments if they are
+/// The legal action with this text: as printed, its words without signs, or only its first arguments if they are
 /// unique.
-pub(crate) fn find_action(
+pub(crate) fn find_action<G: Game<Action = u32>>(
+    game: &G,
+    state: &G::State,
     text: &str,
-    actions: &[u32],
-    shown: impl Fn(&u32) -> String,
 ) -> Result<u32, GameError> {
+    let mut actions = Vec::new();
+    game.actions(state, &mut actions);
+    let shown = |action: &u32| game.action_text(state, action);
     let words = |text: &str| -> Vec<String> {
         text.split(|c: char| !c.is_alphanumeric() && c != '_')
             .filter(|w| !w.is_empty())
@@ -38,7 +41,7 @@ pub(crate) fn find_action(
     let typed = words(text);
     let known: Vec<Vec<String>> = actions.iter().map(|action| words(&shown(action))).collect();
     let unique = |test: &dyn Fn(&Vec<String>) -> bool| {
-        let mut found = known.iter().zip(actions).filter(|(words, _)| test(words));
+        let mut found = known.iter().zip(&actions).filter(|(words, _)| test(words));
         found.next().filter(|_| found.next().is_none()).map(|(_, action)| *action)
     };
     let exact = || actions.iter().copied().find(|action| shown(action) == text.trim());
@@ -50,7 +53,7 @@ pub(crate) fn find_action(
         })
     };
     exact().or_else(whole).or_else(begin).ok_or_else(|| {
-        let texts: Vec<String> = actions.iter().take(20).map(&shown).collect();
+        let texts: Vec<String> = actions.iter().take(20).map(shown).collect();
         let more = if actions.len() > texts.len() { ", …" } else { "" };
         GameError::new(format!(
             "`{}` is not one legal move of these: {}{more}",

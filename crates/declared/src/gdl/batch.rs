@@ -94,10 +94,6 @@ impl Plan {
     }
 }
 
-/// No game has ended for so long that the run is aborted.
-#[derive(Debug)]
-struct Endless;
-
 /// Games in parallel lanes.
 #[derive(Debug)]
 struct Run<L> {
@@ -208,10 +204,11 @@ impl<L: Lanes> Run<L> {
 }
 
 impl<L: Lanes> Work for Play<'_, L> {
-    type Output = Result<(), Endless>;
+    /// Whether all games have ended, instead of none for so long that the run is aborted.
+    type Output = bool;
 
     #[inline(always)]
-    fn work(self) -> Result<(), Endless> {
+    fn work(self) -> bool {
         let Self { plan, run, state, games } = self;
         let mut live = L::ALL.first(games);
         let mut left = games - live.count();
@@ -230,7 +227,7 @@ impl<L: Lanes> Work for Play<'_, L> {
                 live = live.without(over).or(again);
                 quiet = 0;
                 if !live.any() {
-                    return Ok(());
+                    return true;
                 }
             }
             let going = live.without(again);
@@ -240,12 +237,12 @@ impl<L: Lanes> Work for Play<'_, L> {
             if seen == FORCED / 2 {
                 // Single games end after this many forced steps by other rules.
                 if forced.any() {
-                    return Err(Endless);
+                    return false;
                 }
                 (forced, seen) = (L::ALL, 0);
             }
             if quiet > LONGEST {
-                return Err(Endless);
+                return false;
             }
             run.step(plan, again, &state.facts);
             first = again;
@@ -288,8 +285,7 @@ impl Batch {
             |run| {
                 run.random = Random::new(rng);
                 run.sums.fill(0);
-                widest(Play { plan: &self.plan, run, state, games }).ok()?;
-                Some(run.sums.clone())
+                widest(Play { plan: &self.plan, run, state, games }).then(|| run.sums.clone())
             },
         )
     }

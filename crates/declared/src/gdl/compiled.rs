@@ -13,7 +13,7 @@ use crate::net::{Arranged, Contradiction, Net, arrange};
 use adept_ground::limits::Claim;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Limit on facts and on moves.
 const MOST: usize = 1 << 18;
@@ -27,8 +27,6 @@ const LETTERS: usize = 1 << 25;
 /// Compiled rules.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    /// Unique identifier within this process.
-    pub(crate) id: u64,
     pub(crate) terms: Terms,
     pub(crate) roles: Vec<Term>,
     /// Possible facts, sorted.
@@ -202,9 +200,7 @@ impl Compiled {
         start.iter_mut().zip(shown).for_each(|(word, shown)| *word = shown);
         let fixed = fixed_of(&program, &fact_terms, &start);
         let lean = Lean::new(arranged, &places, words * 64, facts.len(), move_terms.len());
-        static GAMES: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
-            id: GAMES.fetch_add(1, Ordering::Relaxed),
             roles: program.roles,
             terms: program.terms,
             facts: fact_terms,

@@ -117,7 +117,7 @@ impl Described {
     pub(super) fn state_at(&self, session: &Session, role: usize, last: Option<usize>) -> State {
         let last = last.filter(|_| self.players() > 1).map_or(NONE, |role| role as u8);
         State {
-            facts: session.facts.clone(),
+            facts: session.runner.facts.clone(),
             chosen: SmallVec::new(),
             mover: role as u8,
             last,
@@ -166,7 +166,7 @@ impl Described {
     fn with<R>(&self, work: impl FnOnce(&Compiled, &mut Session) -> R) -> R {
         SESSIONS.with_borrow_mut(|sessions| {
             let make = || Session::fast(&self.rules, &self.tried);
-            work(&self.rules, sessions.get(|session| session.game == self.rules.id, make))
+            work(&self.rules, sessions.get(|session| session.is_of(&self.rules), make))
         })
     }
 
@@ -264,7 +264,7 @@ impl Described {
                 match session.goals(&rules, role).count() {
                     0 => without_goal = without_goal.or(Some(role)),
                     1 => {}
-                    _ => return Err(self.fault(&Fault::Goals(role), &session.facts)),
+                    _ => return Err(self.fault(&Fault::Goals(role), &session.runner.facts)),
                 }
             }
         }
@@ -543,9 +543,7 @@ impl Game for Described {
     /// Parses a move: as printed, its words without signs, or only its first arguments if they are unique among the
     /// legal moves.
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
-        let mut actions = Vec::new();
-        self.actions(state, &mut actions);
-        find_action(text, &actions, |action| self.action_text(state, action))
+        find_action(self, state, text)
     }
 }
 

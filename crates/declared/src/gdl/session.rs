@@ -3,7 +3,7 @@
 use super::compiled::Compiled;
 use super::effects::Facts;
 use crate::bits::{each, holds};
-use crate::net::Runner;
+use crate::net::{Net, Runner};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -55,9 +55,7 @@ pub(crate) struct Trials {
 
 /// A circuit that holds the state of a position.
 pub(crate) struct Session {
-    pub(super) game: u64,
     pub(super) runner: Runner,
-    pub(super) facts: Facts,
     /// Whether this is the lean circuit.
     is_lean: bool,
     /// A session with the whole circuit, once a step of a lean session needed it.
@@ -72,44 +70,48 @@ pub(super) enum Fault {
 
 impl Session {
     pub(super) fn new(rules: &Compiled) -> Self {
-        Self {
-            game: rules.id,
-            runner: Runner::new(&rules.net),
-            facts: Facts::from_elem(0, rules.start.len()),
-            is_lean: false,
-            whole: None,
-        }
+        Self { runner: Runner::new(&rules.net, rules.facts.len()), is_lean: false, whole: None }
     }
 
     /// Creates a session with the lean circuit if the effects of moves are known, otherwise with the whole circuit.
     pub(super) fn fast(rules: &Compiled, tried: &Trials) -> Self {
-        let session = Self::new(rules);
         match &rules.lean {
-            Some(lean) if tried.is_lean => Self { runner: Runner::new(&lean.net), is_lean: true, ..session },
-            _ => session,
+            Some(lean) if tried.is_lean => {
+                Self { runner: Runner::new(&lean.net, rules.facts.len()), is_lean: true, whole: None }
+            }
+            _ => Self::new(rules),
         }
+    }
+
+    fn net<'a>(&self, rules: &'a Compiled) -> &'a Net {
+        match &rules.lean {
+            Some(lean) if self.is_lean => &lean.net,
+            _ => &rules.net,
+        }
+    }
+
+    /// Whether it holds positions of this game.
+    #[inline]
+    pub(super) fn is_of(&self, rules: &Compiled) -> bool {
+        self.runner.is_of(self.net(rules))
     }
 
     /// Moves the circuit to a position.
     #[inline]
     pub(super) fn go(&mut self, rules: &Compiled, facts: &Facts) {
-        let net = match &rules.lean {
-            Some(lean) if self.is_lean => &lean.net,
-            _ => &rules.net,
-        };
-        self.runner.go(net, &mut self.facts, facts);
+        self.runner.go(self.net(rules), facts);
     }
 
     /// Makes a move for every role.
     pub(super) fn step(&mut self, rules: &Compiled, moves: &[u32]) {
         if let Some(lean) = rules.lean.as_ref().filter(|_| self.is_lean) {
             let next = match lean.folder.effects(moves) {
-                Some(effects) => effects.apply(&self.facts),
+                Some(effects) => effects.apply(&self.runner.facts),
                 None => {
                     let whole = self.whole.get_or_insert_with(|| Box::new(Self::new(rules)));
-                    whole.go(rules, &self.facts);
+                    whole.go(rules, &self.runner.facts);
                     whole.step(rules, moves);
-                    whole.facts.clone()
+                    whole.runner.facts.clone()
                 }
             };
             return self.go(rules, &next);
@@ -119,7 +121,7 @@ impl Session {
             self.runner.set(&rules.net, first + number, true);
         }
         self.runner.settle(&rules.net);
-        let next: Facts = SmallVec::from_slice(&self.runner.outputs[..self.facts.len()]);
+        let next: Facts = SmallVec::from_slice(&self.runner.outputs[..self.runner.facts.len()]);
         for &number in moves {
             self.runner.set(&rules.net, first + number, false);
         }
@@ -128,7 +130,7 @@ impl Session {
 
     #[cfg(test)]
     pub(super) fn holding(&self) -> &Facts {
-        &self.facts
+        &self.runner.facts
     }
 
     #[cfg(test)]
@@ -193,7 +195,7 @@ impl Session {
 
     /// The facts that hold.
     pub(super) fn facts<'a>(&'a self, rules: &'a Compiled) -> impl Iterator<Item = usize> + 'a {
-        (0..rules.facts.len()).filter(|&fact| holds(&self.facts, fact))
+        (0..rules.facts.len()).filter(|&fact| holds(&self.runner.facts, fact))
     }
 
     /// Completes a state with known facts: finds the role to move or the end, and makes steps without choices.
@@ -214,7 +216,7 @@ impl Session {
             for role in 0..roles {
                 match self.choices(rules, role) {
                     0 => {
-                        state.facts.clone_from(&self.facts);
+                        state.facts.clone_from(&self.runner.facts);
                         return Err(Fault::Stuck(role));
                     }
                     1 => {}
@@ -234,7 +236,7 @@ impl Session {
             let moves: SmallVec<[u32; 4]> = (0..roles).map(|role| self.first(rules, role)).collect();
             self.step(rules, &moves);
         }
-        state.facts.clone_from(&self.facts);
+        state.facts.clone_from(&self.runner.facts);
         if state.is_over && tried.alternates && state.last != NONE {
             state.mover = 1 - state.last;
         }

@@ -3,15 +3,15 @@
 //! Facts are stored from the view of the player to move and flipped after each move, so that one circuit serves both
 //! players, and a finished lane can restart at any time.
 
-use super::declaration::{Ending, Grade};
+use super::declaration::Ending;
 use super::ground::{Conditional, Effects, Rules, Stays};
 use super::state::State;
 use crate::bits::holds;
-use crate::circuit::Cone;
 use crate::counting::LONGEST;
 use crate::lanes::{Lanes, Numbers, Random, Wide, Work, choose, restart, value, widest};
 use adept_game::Stream;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Results of random games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,10 +38,9 @@ impl Playouts {
     }
 }
 
-/// Compiled rules that every step reads.
+/// What every step reads beside the rules.
 #[derive(Debug)]
 struct Plan {
-    facts: usize,
     /// Start of a game: the facts from the view of the player to move, whether this is the second player, and the
     /// number of moves.
     start: SmallVec<[u64; 2]>,
@@ -49,11 +48,6 @@ struct Plan {
     made: u32,
     /// Pairs of facts that the flip exchanges.
     swaps: Vec<(u32, u32)>,
-    alone: bool,
-    over: Cone,
-    results: Vec<Grade>,
-    stuck: Ending,
-    legal: Cone,
     /// Moves after which the same player moves again.
     again: Vec<usize>,
     /// For each move: facts that it clears and sets, as the end of each list.
@@ -61,16 +55,12 @@ struct Plan {
     set: (Vec<u32>, Vec<u32>),
     /// Moves with conditional effects: the move, and its conditions with the facts that they set or clear.
     conditional: Vec<(usize, Conditional)>,
-    limit: Option<u32>,
 }
-
-/// No game has ended for so long that the batch is aborted.
-#[derive(Debug)]
-pub(crate) struct Endless;
 
 /// 512 random games in parallel.
 #[derive(Debug)]
 pub struct Batch {
+    rules: Arc<Rules>,
     plan: Plan,
     random: Random<Wide>,
     /// Values of the nodes: false, the facts, the gates of the last computed cone.
@@ -96,7 +86,7 @@ pub struct Batch {
 
 impl Batch {
     /// A batch without running games, for a game of one or two players without chance.
-    pub(crate) fn blank(rules: &Rules) -> Self {
+    pub(crate) fn blank(rules: &Arc<Rules>) -> Self {
         let view = &rules.views[0];
         let alone = rules.declaration.players == 1;
         let list = |of: fn(&Effects) -> &Vec<u32>| {
@@ -111,7 +101,6 @@ impl Batch {
             effects.conditional.clone().map(|conditional| (number, conditional))
         });
         let plan = Plan {
-            facts: rules.facts.len(),
             start: SmallVec::new(),
             is_second: false,
             made: 0,
@@ -120,45 +109,41 @@ impl Batch {
             } else {
                 (0..).zip(rules.turned[1].iter().copied()).filter(|(a, b)| a < b).collect()
             },
-            alone,
-            over: view.over.clone(),
-            results: view.results.clone(),
-            stuck: rules.declaration.stuck.0,
-            legal: view.legal.clone(),
             again: (0..view.effects.len()).filter(|&m| view.effects[m].stays == Stays::Always).collect(),
             clear: list(|effects| &effects.clear),
             set: list(|effects| &effects.set),
             conditional: conditional.collect(),
-            limit: rules.declaration.limit,
         };
         let gates = plan.conditional.iter().map(|(_, (cone, _))| cone.len());
-        let gates = gates.chain([plan.over.len(), plan.legal.len()]).max().unwrap_or(0);
+        let gates = gates.chain([view.over.len(), view.legal.len()]).max().unwrap_or(0);
         Self {
             random: Random::default(),
             first_legal: Vec::new(),
             legal: vec![Wide::NONE; rules.moves.len()],
-            values: vec![Wide::NONE; 1 + plan.facts + gates],
+            values: vec![Wide::NONE; 1 + rules.facts.len() + gates],
             chosen: vec![Wide::NONE; rules.moves.len()],
             changes: Vec::new(),
             stays: Wide::NONE,
             second: Wide::NONE,
-            made: vec![0; if plan.limit.is_some() { Wide::COUNT } else { 0 }],
+            made: vec![0; if rules.declaration.limit.is_some() { Wide::COUNT } else { 0 }],
             live: Wide::NONE,
             left: 0,
             quiet: 0,
             results: Playouts::default(),
+            rules: rules.clone(),
             plan,
         }
     }
 
     /// Starts `games` games from an unfinished state, in as many lanes as possible.
-    pub(crate) fn begin(&mut self, rules: &Rules, state: &State, games: u64, rng: &mut Stream) {
-        let plan = &mut self.plan;
+    pub(crate) fn begin(&mut self, state: &State, games: u64, rng: &mut Stream) {
+        let (rules, plan) = (&*self.rules, &mut self.plan);
         plan.start = state.seen_by(rules, state.mover.into());
         (plan.is_second, plan.made) = (state.mover == 1, state.moves);
-        restart(&mut self.values[1..1 + plan.facts], &plan.start, Wide::ALL);
-        plan.legal.compute(&mut self.values);
-        for (legal, &output) in self.legal.iter_mut().zip(plan.legal.outputs()) {
+        restart(&mut self.values[1..1 + rules.facts.len()], &plan.start, Wide::ALL);
+        let legal = &rules.views[0].legal;
+        legal.compute(&mut self.values);
+        for (legal, &output) in self.legal.iter_mut().zip(legal.outputs()) {
             *legal = value(&self.values, output);
         }
         self.first_legal = self.legal.iter().map(|legal| legal.any()).collect();
@@ -170,25 +155,16 @@ impl Batch {
         self.results = Playouts::default();
     }
 
-    /// Results of `games` games from an unfinished state.
-    ///
-    /// # Errors
-    /// If no game ends within 20,000 moves.
-    pub(crate) fn games(
-        &mut self,
-        rules: &Rules,
-        state: &State,
-        games: u64,
-        rng: &mut Stream,
-    ) -> Result<Playouts, Endless> {
-        self.begin(rules, state, games, rng);
+    /// Results of `games` games from an unfinished state. None if no game ends within 20,000 moves.
+    pub(crate) fn games(&mut self, state: &State, games: u64, rng: &mut Stream) -> Option<Playouts> {
+        self.begin(state, games, rng);
         while self.live.any() {
             self.step();
             if self.quiet > LONGEST {
-                return Err(Endless);
+                return None;
             }
         }
-        Ok(self.results)
+        Some(self.results)
     }
 
     /// Makes this many moves in every lane. Finished games restart. Returns the results of all games so far.
@@ -253,29 +229,31 @@ impl Batch {
     /// Records the results of finished games and restarts them.
     #[inline(always)]
     fn end(&mut self) {
-        let plan = &self.plan;
+        let (rules, plan) = (&*self.rules, &self.plan);
+        let (declaration, view) = (&rules.declaration, &rules.views[0]);
+        let alone = declaration.players == 1;
         // By the player who moved: won, lost, drawn.
         let mut results = [Wide::NONE; 3];
-        plan.over.compute(&mut self.values);
+        view.over.compute(&mut self.values);
         let mut over = Wide::NONE;
-        for (&output, &(ending, _)) in plan.over.outputs().iter().zip(&plan.results) {
+        for (&output, &((ending, _), _)) in view.over.outputs().iter().zip(&declaration.endings) {
             let here = value(&self.values, output).without(over);
             results[ending as usize] = results[ending as usize].or(here);
             over = over.or(here);
         }
-        if let Some(limit) = plan.limit {
+        if let Some(limit) = declaration.limit {
             let mut reached = Wide::NONE;
             for (lane, made) in self.made.iter_mut().enumerate() {
                 *made += 1;
                 reached.0[lane / 64] |= u64::from(*made >= limit) << (lane % 64);
             }
-            let ending = if plan.alone { Ending::Lose } else { Ending::Draw };
+            let ending = if alone { Ending::Lose } else { Ending::Draw };
             results[ending as usize] = results[ending as usize].or(reached.without(over));
             over = over.or(reached);
         }
         // Lanes in which the first player has moved.
         let first = Wide::ALL.without(self.second);
-        if !plan.alone {
+        if !alone {
             let passes = Wide::ALL.without(self.stays);
             for &(a, b) in &plan.swaps {
                 let (a, b) = (1 + a as usize, 1 + b as usize);
@@ -289,22 +267,23 @@ impl Batch {
             }
             self.second = self.second.xor(passes);
         }
-        plan.legal.compute(&mut self.values);
+        view.legal.compute(&mut self.values);
         let mut going = Wide::NONE;
-        for (legal, &output) in self.legal.iter_mut().zip(plan.legal.outputs()) {
+        for (legal, &output) in self.legal.iter_mut().zip(view.legal.outputs()) {
             *legal = value(&self.values, output);
             going = going.or(*legal);
         }
         let stuck = Wide::ALL.without(going).without(over);
         if stuck.any() {
             // If the turn has passed, the other player is stuck.
-            let same = if plan.alone { stuck } else { stuck.and(self.stays) };
-            let mirrored = match plan.stuck {
+            let same = if alone { stuck } else { stuck.and(self.stays) };
+            let ending = declaration.stuck.0;
+            let mirrored = match ending {
                 Ending::Win => Ending::Lose,
                 Ending::Lose => Ending::Win,
                 Ending::Draw => Ending::Draw,
             };
-            for (ending, lanes) in [(plan.stuck, same), (mirrored, stuck.without(same))] {
+            for (ending, lanes) in [(ending, same), (mirrored, stuck.without(same))] {
                 results[ending as usize] = results[ending as usize].or(lanes);
             }
             over = over.or(stuck);
@@ -324,12 +303,12 @@ impl Batch {
             self.live = self.live.without(ended).or(again);
             self.quiet = 0;
         }
-        restart(&mut self.values[1..1 + plan.facts], &plan.start, over);
+        restart(&mut self.values[1..1 + rules.facts.len()], &plan.start, over);
         for (legal, &holds) in self.legal.iter_mut().zip(&self.first_legal) {
             *legal = if holds { legal.or(over) } else { legal.without(over) };
         }
         self.second = if plan.is_second { self.second.or(over) } else { self.second.without(over) };
-        if plan.limit.is_some() {
+        if declaration.limit.is_some() {
             for (lane, made) in self.made.iter_mut().enumerate() {
                 if holds(&over.0, lane) {
                     *made = plan.made;

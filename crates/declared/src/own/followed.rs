@@ -3,15 +3,12 @@
 use crate::circuit::{Builder, Literal};
 use crate::error::{Place, RuleError};
 use crate::net::{Net, arrange};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 const START: Place = Place { line: 1, column: 1 };
 
 /// The circuit for incremental evaluation.
 #[derive(Debug)]
 pub(crate) struct Followed {
-    /// Unique identifier, also across games that no longer exist.
-    pub(crate) id: u64,
     pub(crate) net: Net,
     /// First output word of the legal moves of each player.
     pub(crate) legal: Vec<u32>,
@@ -29,7 +26,6 @@ impl Followed {
         chance: &[Vec<Literal>],
         over: &[Vec<Literal>],
     ) -> Result<Self, RuleError> {
-        static GAMES: AtomicU64 = AtomicU64::new(0);
         let (mut bits, mut literals, mut next) = (Vec::new(), Vec::new(), 0_u32);
         // Each list starts at a word boundary.
         let mut place = |list: &Vec<Literal>| {
@@ -46,7 +42,7 @@ impl Followed {
         let contradiction = |_| RuleError::new(START, "a relation follows from its own negation");
         let arranged = arrange(builder, &literals).map_err(contradiction)?;
         let net = Net::new(&arranged, &bits, next as usize * 64);
-        Ok(Self { id: GAMES.fetch_add(1, Ordering::Relaxed), net, legal, chance, over })
+        Ok(Self { net, legal, chance, over })
     }
 
     #[cfg(test)]

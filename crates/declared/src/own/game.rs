@@ -166,7 +166,7 @@ impl Batch {
     pub fn new(game: &Declared, rng: &mut Stream) -> Result<Self, GameError> {
         Self::fits(game)?;
         let mut batch = Self::blank(&game.rules);
-        batch.begin(&game.rules, &game.start(), u64::MAX, rng);
+        batch.begin(&game.start(), u64::MAX, rng);
         Ok(batch)
     }
 
@@ -284,9 +284,7 @@ impl Game for Declared {
     /// Parses a move: as printed, its words without signs, or only its first arguments if they are unique among the
     /// legal moves.
     fn parse_action(&self, state: &State, text: &str) -> Result<u32, GameError> {
-        let mut actions = Vec::new();
-        self.actions(state, &mut actions);
-        find_action(text, &actions, |action| self.action_text(state, action))
+        find_action(self, state, text)
     }
 }
 
@@ -412,8 +410,8 @@ impl RandomPlay<Declared> for Parallel {
         if game.rules.amounts.len() > 1 {
             return None;
         }
-        let play = |batch: &mut Batch| batch.games(&game.rules, state, games as u64, rng);
-        let sum = game.batches.with(|| Batch::blank(&game.rules), play).ok()?.sum() * game.scale();
+        let play = |batch: &mut Batch| batch.games(state, games as u64, rng);
+        let sum = game.batches.with(|| Batch::blank(&game.rules), play)?.sum() * game.scale();
         Some(if game.players() == 1 { vec![sum] } else { vec![sum, -sum] })
     }
 }

@@ -3,7 +3,7 @@
 //! Rules are written for the player to move. For each other player, the same rules are bound to flipped facts.
 
 use super::declaration::{
-    Condition, Declaration, Expression, Grade, Kind, Object, Operator, Relation, Rule, Summand, Tuple, Value,
+    Condition, Declaration, Expression, Kind, Object, Operator, Relation, Rule, Summand, Tuple, Value,
 };
 use super::followed::Followed;
 use super::resolve::PLAYERS;
@@ -69,6 +69,14 @@ pub(crate) struct Move {
     pub(crate) weight: u32,
 }
 
+/// Moves of players, then outcomes of chance. For each player, whether each move is legal, and whether each outcome is
+/// possible in this player's turn.
+pub(crate) struct Moves {
+    pub(crate) moves: Vec<Move>,
+    pub(crate) legal: Vec<Vec<Literal>>,
+    chance: Vec<Vec<Literal>>,
+}
+
 /// The rules from one player's view.
 #[derive(Debug)]
 pub(crate) struct View {
@@ -76,10 +84,8 @@ pub(crate) struct View {
     pub(crate) legal: Cone,
     /// One output per outcome of chance: whether it is possible in this player's turn.
     pub(crate) chance: Cone,
-    /// Outputs that end the game if they hold after a move of this player.
+    /// One output per ending: whether it holds after a move of this player. The first one that does counts.
     pub(crate) over: Cone,
-    /// Result of each output of `over`. The first one that holds counts.
-    pub(crate) results: Vec<Grade>,
     pub(crate) effects: Vec<Effects>,
 }
 
@@ -331,11 +337,6 @@ fn product(declaration: &Declaration, types: &[usize]) -> Vec<Tuple> {
 }
 
 impl Grounder<'_> {
-    /// Creates a grounder with these tuples of static and dynamic relations.
-    pub(crate) fn new(declaration: &Declaration, tables: Vec<TupleTable>, builder: Builder) -> Grounder<'_> {
-        Grounder { declaration, tables, builder, steps: 0, held: 0, cycles: 0, cones: 0 }
-    }
-
     /// Creates a grounder for a declaration, with its static and dynamic relations.
     pub(crate) fn from_declaration<'a>(
         declaration: &'a Declaration,
@@ -360,7 +361,7 @@ impl Grounder<'_> {
                 holds.push(builder.fact(turned[fact] as usize));
             }
         }
-        Grounder::new(declaration, tables, builder)
+        Grounder { declaration, tables, builder, steps: 0, held: 0, cycles: 0, cones: 0 }
     }
 
     /// Finds the tuples of all relations with rules.
@@ -577,10 +578,8 @@ impl Grounder<'_> {
         }
     }
 
-    fn compile(
-        &mut self,
-        numbers: &FxHashMap<(usize, Tuple), u32>,
-    ) -> Result<(Vec<Move>, Vec<View>, Followed), RuleError> {
+    /// The moves that may be possible, with their conditions.
+    pub(crate) fn moves(&mut self) -> Result<Moves, RuleError> {
         let declaration = self.declaration;
         let views = declaration.players;
         let mut moves = Vec::new();
@@ -624,6 +623,16 @@ impl Grounder<'_> {
         if legal.iter().all(Vec::is_empty) {
             return Err(RuleError::new(declaration.operators[0].place, "no operator can ever be legal"));
         }
+        Ok(Moves { moves, legal, chance })
+    }
+
+    fn compile(
+        &mut self,
+        numbers: &FxHashMap<(usize, Tuple), u32>,
+    ) -> Result<(Vec<Move>, Vec<View>, Followed), RuleError> {
+        let declaration = self.declaration;
+        let views = declaration.players;
+        let Moves { moves, legal, chance } = self.moves()?;
         let mut effects = Vec::with_capacity(views);
         for view in 0..views {
             let mut of_view = Vec::with_capacity(moves.len());
@@ -639,21 +648,18 @@ impl Grounder<'_> {
             }
             effects.push(of_view);
         }
-        let mut results = Vec::new();
         let mut over = vec![Vec::new(); views];
-        for (grade, rule) in &declaration.endings {
+        for (_, rule) in &declaration.endings {
             let ways = self.ways(rule, &[], "an ending")?;
             for (view, over) in over.iter_mut().enumerate() {
                 over.push(self.one_of(view, ways.iter().map(|(_, rest)| rest)));
             }
-            results.push(*grade);
         }
         let followed = Followed::new(&self.builder, &legal, &chance, &over)?;
         let views = effects.into_iter().enumerate().map(|(view, effects)| View {
             legal: self.builder.cone(&legal[view]),
             chance: self.builder.cone(&chance[view]),
             over: self.builder.cone(&over[view]),
-            results: results.clone(),
             effects,
         });
         Ok((moves, views.collect(), followed))

@@ -5,7 +5,6 @@
 //! games that it played last, and moves them to the position of a call. A move changes few facts, and so does switching
 //! to an alternative move. Distant positions, and all positions of very small games, are computed from scratch.
 
-use super::declaration::Grade;
 use super::declared::Declared;
 use super::followed::Costs;
 use super::state::{State, Status};
@@ -95,7 +94,7 @@ impl Measure {
         let (before, mut facts) = (self.session.runner.looks, 0);
         for jump in 0..Self::JUMPS {
             let state = &self.states[jump * 197 % self.states.len()];
-            facts += u64::from(differing(&self.session.facts, state));
+            facts += u64::from(differing(&self.session.runner.facts, state));
             self.session.go(game, state);
             if self.session.runner.looks - before > Self::PROPAGATION {
                 break;
@@ -117,9 +116,7 @@ fn differing(one: &[u64], other: &[u64]) -> u32 {
 /// A network at some position.
 #[derive(Clone, Debug)]
 struct Session {
-    game: u64,
     runner: Runner,
-    facts: Facts,
     /// Padding bits of the last word.
     rest: u64,
     /// The last position evaluated from scratch.
@@ -137,31 +134,28 @@ impl Session {
     fn new(game: &Declared) -> Self {
         let followed = &game.rules.followed;
         let count = game.rules.facts.len();
-        let facts: Facts = SmallVec::from_elem(0, count.div_ceil(64).max(1));
         Self {
-            game: followed.id,
-            runner: Runner::new(&followed.net),
-            from_scratch: facts.clone(),
+            runner: Runner::new(&followed.net, count),
+            from_scratch: SmallVec::from_elem(0, count.div_ceil(64).max(1)),
             rest: if count > 0 && count.is_multiple_of(64) { 0 } else { !0 << (count % 64) },
-            facts,
             spent: 0,
         }
     }
 
     #[inline]
     fn go(&mut self, game: &Declared, facts: &[u64]) {
-        self.runner.go(&game.rules.followed.net, &mut self.facts, facts);
+        self.runner.go(&game.rules.followed.net, facts);
     }
 
     /// Moves to a position unless evaluating it from scratch is cheaper. Returns whether it moved there.
     #[inline]
     fn reach(&mut self, game: &Declared, costs: &Costs, facts: &[u64], from_scratch: u32) -> bool {
-        let different = differing(&self.facts, facts);
+        let different = differing(&self.runner.facts, facts);
         if different == 0 {
             return true;
         }
         // A state of another game does not fit this network.
-        if facts.len() != self.facts.len() || facts.last().is_some_and(|last| last & self.rest != 0) {
+        if facts.len() != self.runner.facts.len() || facts.last().is_some_and(|last| last & self.rest != 0) {
             return false;
         }
         let far = |different: u32| different.saturating_mul(costs.fact).saturating_add(CALL);
@@ -200,11 +194,11 @@ impl Session {
     /// The status of a position after a move in the turn of `last`.
     #[inline]
     fn status(&self, game: &Declared, state: &State, last: u8) -> Status {
-        let results: &[Grade] = &game.rules.views[usize::from(last)].results;
+        let endings = &game.rules.declaration.endings;
         let first = game.rules.followed.over[usize::from(last)] as usize;
-        for (w, &word) in self.runner.outputs[first..][..results.len().div_ceil(64)].iter().enumerate() {
+        for (w, &word) in self.runner.outputs[first..][..endings.len().div_ceil(64)].iter().enumerate() {
             if word != 0 {
-                return Status::from_grade(results[w * 64 + word.trailing_zeros() as usize], last);
+                return Status::from_grade(endings[w * 64 + word.trailing_zeros() as usize].0, last);
             }
         }
         let any = |words: &[u64]| words.iter().any(|&word| word != 0);
@@ -229,8 +223,8 @@ impl Declared {
     ) -> Option<R> {
         let costs = self.costs.as_ref()?;
         SESSIONS.with_borrow_mut(|sessions| {
-            let id = self.rules.followed.id;
-            let session = sessions.get(|session| session.game == id, || Session::new(self));
+            let net = &self.rules.followed.net;
+            let session = sessions.get(|session| session.runner.is_of(net), || Session::new(self));
             session.reach(self, costs, facts, from_scratch(costs)).then(|| work(session))
         })
     }

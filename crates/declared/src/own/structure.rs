@@ -4,11 +4,10 @@
 //! "Generating a reinforcement hierarchy from the rules of a domain"). `modules` describes what modules read.
 
 use super::declaration::{Condition, Declaration, Ending, Expression, Kind, Object, Rule, Summand};
-use super::ground::{Grounder, Proofs, Residual, Rules, tuple_of};
+use super::ground::{Grounder, Moves, Rules, tuple_of};
 use crate::circuit::{FALSE, Literal};
 use crate::error::RuleError;
 use crate::modules::{Bindings, Column, Module, Modules, Structure, TUPLES};
-use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 impl Rules {
@@ -45,20 +44,15 @@ impl Rules {
                 maker.rules(&relation.name, &rules, Some((holds, tuples)))?;
             }
         }
-        let views = declaration.players;
+        let Moves { moves, legal, .. } = maker.grounder.moves()?;
         for (number, operator) in declaration.operators.iter().enumerate() {
             if operator.weight.is_some() {
                 continue;
             }
-            let moves = self.moves.iter().enumerate().filter(|(_, one)| one.operator == number);
-            let moves: Vec<(usize, String)> =
-                moves.map(|(m, one)| (m, declaration.shown(&operator.name, &one.tuple))).collect();
-            let mut holds: Vec<Vec<Literal>> = Vec::with_capacity(views);
-            let tuples: Vec<&[Object]> = moves.iter().map(|(m, _)| &self.moves[*m].tuple[..]).collect();
-            for view in 0..views {
-                holds.push(maker.legal(number, view, &tuples)?);
-            }
-            let texts = moves.into_iter().map(|(_, text)| text).collect();
+            let own: Vec<usize> = (0..moves.len()).filter(|&place| moves[place].operator == number).collect();
+            let holds = legal.iter().map(|legal| own.iter().map(|&place| legal[place]).collect()).collect();
+            let texts =
+                own.iter().map(|&place| declaration.shown(&operator.name, &moves[place].tuple)).collect();
             let name = match declaration.relations.iter().any(|relation| relation.name == operator.name) {
                 true => format!("operator-{}", operator.name),
                 false => operator.name.clone(),
@@ -171,27 +165,6 @@ impl Maker<'_> {
         });
         self.modules.relation(name, parts.into_iter().collect(), found, tuples, TUPLES);
         Ok(())
-    }
-
-    /// The literals of an operator's moves being legal, for a player.
-    fn legal(
-        &mut self,
-        operator: usize,
-        view: usize,
-        tuples: &[&[Object]],
-    ) -> Result<Vec<Literal>, RuleError> {
-        let declaration = self.declaration;
-        let of = &declaration.operators[operator];
-        let mut proofs = Proofs::default();
-        self.grounder.held = 0;
-        self.grounder.prove(&of.rule, &[], &of.name, &mut proofs)?;
-        let ways: FxHashMap<&[Object], Vec<&[Residual]>> =
-            proofs.by_head().map(|(tuple, ways)| (&tuple[..], ways)).collect();
-        let legal = tuples.iter().map(|&tuple| {
-            let ways = ways.get(tuple).into_iter().flatten().copied();
-            self.grounder.one_of(view, ways)
-        });
-        Ok(legal.collect())
     }
 
     /// The bindings of a rule. None if its conditions never depend on the position.
