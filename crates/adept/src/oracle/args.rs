@@ -48,7 +48,7 @@ pub(crate) struct ScoreArgs {
     /// With --match: this is the Crawford game. Without it, a side that needs one point has already been in one.
     #[arg(long, requires = "length")]
     crawford: bool,
-    /// With --match: value of the cube, a power of 2 up to 64. Above 1, both owners are shown.
+    /// With --match: value of the cube, a power of 2 up to 64. Above 1 it has an owner; `oracle value` shows both.
     #[arg(long, value_name = "VALUE", requires = "length", default_value_t = 1, hide_default_value = true)]
     cube_value: u32,
 }
@@ -81,6 +81,19 @@ impl ScoreArgs {
             Ok(Terms { cube: self.cube_value, owner, scoring })
         };
         owners.into_iter().map(terms).collect()
+    }
+
+    /// The cube and the score for one owner of the cube; none in money play.
+    pub(crate) fn terms_of(&self, owner: Option<CubeOwner>) -> Result<Option<Terms>> {
+        let all = self.terms()?;
+        let found = all.iter().find(|terms| Some(terms.owner) == owner).copied();
+        match (found, all.is_empty()) {
+            (None, false) if self.cube_value == 1 => bail!("a cube of 1 has no owner: write --cube centred"),
+            (None, false) => {
+                bail!("a cube of {} has an owner: write --cube own or --cube theirs", self.cube_value)
+            }
+            (found, _) => Ok(found),
+        }
     }
 }
 
@@ -164,7 +177,7 @@ pub(crate) enum OracleAction {
     },
     /// Show all afterstates of a roll with their exact values, best first.
     #[command(
-        after_help = "Examples:\n  adept oracle moves 1,1,1,1,1,1/0,0,0,0,0,2 65\n  adept oracle moves 2,0,2,1,0,0/5,0,0,0,0,0 31 --cube own\n  adept oracle moves \"24:1 23:1 22:1/24:1 23:1 22:1\" 31 --game hypergammon"
+        after_help = "Examples:\n  adept oracle moves 1,1,1,1,1,1/0,0,0,0,0,2 65\n  adept oracle moves 2,0,2,1,0,0/5,0,0,0,0,0 31 --cube own\n  adept oracle moves 2,0,2,1,0,0/5,0,0,0,0,0 31 --cube own --match 7 --score 3-5 --cube-value 2\n  adept oracle moves \"24:1 23:1 22:1/24:1 23:1 22:1\" 31 --game hypergammon"
     )]
     Moves {
         /// Position as own/opponent, gnubg Position ID or XGID; the side to roll comes first.
@@ -184,6 +197,8 @@ pub(crate) enum OracleAction {
         /// With --cube, of hypergammon: by the Jacoby rule, under which gammons count 1 while the cube is centred.
         #[arg(long, requires = "cube")]
         jacoby: bool,
+        #[command(flatten)]
+        score: ScoreArgs,
         #[command(flatten)]
         table: TableArgs,
     },

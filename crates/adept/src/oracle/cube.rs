@@ -99,8 +99,8 @@ fn solve_match(checkers: u8, terms: Terms, threads: usize) -> Result<ScoreTables
     Ok(table)
 }
 
-/// A note below all answers in a match.
-pub(super) fn match_note(terms: &Terms) -> String {
+/// A note below all answers in a match, for the `viewer`, such as the side to roll.
+pub(super) fn match_note(terms: &Terms, viewer: &str) -> String {
     let Scoring::Match { away: [own, other], crawford } = terms.scoring else { return NOTE.into() };
     let game = match (own, other) {
         _ if crawford => ", in the Crawford game",
@@ -108,9 +108,9 @@ pub(super) fn match_note(terms: &Terms) -> String {
         _ => "",
     };
     format!(
-        "the side to roll needs {own} and its opponent {other} points{game}\n\
-         EMG: for the side to roll, per unit of the cube of {}: a won single game is 1\n\
-         match: chance of the side to roll to win the match; without gammons\n",
+        "the {viewer} needs {own} and its opponent {other} points{game}\n\
+         EMG: for the {viewer}, per unit of the cube of {}: a won single game is 1\n\
+         match: chance of the {viewer} to win the match; without gammons\n",
         terms.cube
     )
 }
@@ -219,29 +219,66 @@ fn after_roll(table: &CubeTable, decision: DicePosition) -> Result<Answer> {
     Ok(Answer { json: json.into(), text: output::table(&["cube", "equity", "best move"], &rows) })
 }
 
-pub(super) fn moves(decision: DicePosition, owner: CubeOwner, args: &TableArgs, as_json: bool) -> Result<()> {
+/// Shows the moves of a roll with their equities for an owner of the cube, in money play, or at a score that has this owner.
+pub(super) fn moves(
+    decision: DicePosition,
+    owner: CubeOwner,
+    terms: Option<Terms>,
+    args: &TableArgs,
+    as_json: bool,
+) -> Result<()> {
     check_decision(decision)?;
     if args.table.is_some() || args.bits.is_some() {
         bail!("--table and --bits are of tables without the cube: leave out --cube, or these");
     }
-    let table = solve(decision.position.checkers(), args.threads)?;
-    let moves = table.moves(decision, owner)?;
+    let checkers = decision.position.checkers();
+    // The chance to win the match after each move; empty in money play.
+    let mut chances = Vec::new();
+    let moves = match terms {
+        None => solve(checkers, args.threads)?.moves(decision, owner)?,
+        Some(terms) => {
+            let tables = solve_match(checkers, terms, args.threads)?;
+            let view = tables.view(tables.start(), 0).context("tables have the cube as it is")?;
+            let moves = view.moves(decision)?;
+            chances.extend(moves.iter().map(|&(_, value)| view.match_chance(value)));
+            moves
+        }
+    };
     let best = moves.first().map_or(0.0, |&(_, value)| value);
     let text = |own| Position { own, ..decision.position }.to_string();
     if as_json {
-        let moves = moves.iter().map(
-            |&(s, value)| json!({ "afterstate": text(s), "play": decision.notation(s), "value": value }),
-        );
-        return output::json(&json!({ "moves": moves.collect::<Vec<Value>>(), "cube": owner.to_string() }));
+        let moves = moves.iter().enumerate().map(|(at, &(side, value))| {
+            let mut found =
+                json!({ "afterstate": text(side), "play": decision.notation(side), "value": value });
+            if let Some(&chance) = chances.get(at) {
+                found["match_chance"] = chance.into();
+            }
+            found
+        });
+        let mut object = json!({ "moves": moves.collect::<Vec<Value>>(), "cube": owner.to_string() });
+        if let Some(terms) = &terms {
+            object["match"] = match_json(terms);
+        }
+        return output::json(&object);
     }
-    let rows: Vec<Vec<String>> = moves
-        .iter()
-        .map(|&(s, value)| {
-            vec![decision.notation(s), text(s), signed(value), signed(best - value)[1..].to_string()]
-        })
-        .collect();
-    let note = format!("equity: of the side that moves, per unit of the cube ({owner}), in money play\n");
-    output::text(&(output::table(&["play", "afterstate", "equity", "loss"], &rows) + &note))
+    let row = |(at, &(side, value)): (usize, &(_, f64))| {
+        let mut row = vec![decision.notation(side), text(side), signed(value)];
+        row.extend(chances.get(at).map(|&won| chance(won)));
+        row.push(signed(best - value)[1..].to_string());
+        row
+    };
+    let rows: Vec<Vec<String>> = moves.iter().enumerate().map(row).collect();
+    let (header, note): (&[&str], String) = match &terms {
+        None => (
+            &["play", "afterstate", "equity", "loss"],
+            format!("equity: of the side that moves, per unit of the cube ({owner}), in money play\n"),
+        ),
+        Some(terms) => (
+            &["play", "afterstate", "EMG", "match", "loss"],
+            format!("{}loss: in EMG ({owner})\n", match_note(terms, "side that moves")),
+        ),
+    };
+    output::text(&(output::table(header, &rows) + &note))
 }
 
 /// Compares the equities without a double of a gnubg file, by owner of the cube. None if the file has none, or if there

@@ -101,8 +101,12 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             let also = Also { estimates: *estimates, details: *details, cube: *cube, terms: &terms };
             value(&positions, also, table, as_json)
         }
-        OracleAction::Moves { position, dice, game, legal, cube, jacoby, table } => {
+        OracleAction::Moves { position, dice, game, legal, cube, jacoby, score, table } => {
+            let terms = score.terms_of(*cube)?;
             if let Some(game) = other_game(game, table)? {
+                if terms.is_some() {
+                    bail!("--match is of the bear-off: leave out --game, or this");
+                }
                 let listing = backgammon::Listing { legal: *legal, cube: *cube, jacoby: *jacoby };
                 return backgammon::moves(&game, position, *dice, listing, table, as_json);
             }
@@ -114,7 +118,7 @@ fn run(args: &OracleArgs, as_json: bool) -> Result<()> {
             };
             let decision = DicePosition { position, roll };
             match cube {
-                Some(owner) => cube::moves(decision, *owner, table, as_json),
+                Some(owner) => cube::moves(decision, *owner, terms, table, as_json),
                 None if *legal => legal_moves(decision, as_json),
                 None => moves(decision, table, as_json),
             }
@@ -434,7 +438,11 @@ fn value(positions: &[Situation], also: Also<'_>, args: &TableArgs, as_json: boo
         note.push_str("with a roll: V after the best move, which stands beside the position\n");
     }
     if cube {
-        sections.push_str(&terms.first().map_or_else(|| cube::NOTE.to_string(), cube::match_note));
+        sections.push_str(
+            &terms
+                .first()
+                .map_or_else(|| cube::NOTE.to_string(), |terms| cube::match_note(terms, "side to roll")),
+        );
     }
     if details {
         sections.push_str("effective pips: mean rolls × 49/6, the pips of an average roll; wastage: effective pips − pips\n");

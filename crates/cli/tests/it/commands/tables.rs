@@ -160,7 +160,6 @@ fn hypergammon_is_solved_with_the_cube() {
     assert!(error.contains("--jacoby is of hypergammon"), "{error}");
 }
 
-/// Models of the cube, and a network, are measured against the exact equities of a small game.
 /// The last roll of 4 and 2 against 1 wins with 23 of 36 throws.
 #[test]
 fn bearoffs_are_valued_at_the_score_of_a_match() {
@@ -203,6 +202,44 @@ fn bearoffs_are_valued_at_the_score_of_a_match() {
     }
 }
 
+/// The best move of a list is that of `oracle value`, at the same score and for the same owner of the cube.
+#[test]
+fn moves_of_bearoffs_are_listed_at_the_score_of_a_match() {
+    let dir = Workspace::new();
+    let (position, roll) = ("1,1,1,0,1,0/0,1,1,0,0,0", "41");
+    for (owner, score) in [
+        ("centred", &["--match", "5", "--score", "2-3"][..]),
+        ("own", &["--match", "7", "--score", "1-2", "--cube-value", "2"]),
+        ("theirs", &["--match", "7", "--score", "1-2", "--cube-value", "2"]),
+        ("centred", &["--match", "3", "--score", "2-0", "--crawford"]),
+    ] {
+        let listed = dir.json(&[&["oracle", "moves", position, roll, "--cube", owner][..], score].concat());
+        let rolled = format!("{position} {roll}");
+        let valued = dir.json(&[&["oracle", "value", &rolled, "--cube"][..], score].concat());
+        let (first, value) = (&listed["moves"][0], &valued["values"][0]);
+        let best = &value["cube"][owner];
+        assert_eq!((&first["play"], &listed["match"]), (&best["move"], &value["match"]), "{listed}");
+        for name in ["value", "match_chance"] {
+            assert_eq!(first[name], best[name], "{listed}");
+        }
+        let values: Vec<f64> =
+            listed["moves"].as_array().unwrap().iter().map(|found| number(&found["value"])).collect();
+        assert!(values.len() > 1 && values.is_sorted_by(|a, b| a >= b), "{listed}");
+    }
+    let ask = ["oracle", "moves", position, roll, "--match", "5", "--cube"];
+    let text = dir.text(&[&ask[..], &["centred", "--score", "2-3"]].concat());
+    assert!(text.contains("the side that moves needs 3 and its opponent 2 points"), "{text}");
+    for (more, why) in [
+        (&["own"][..], "a cube of 1 has no owner"),
+        (&["centred", "--cube-value", "2"], "a cube of 2 has an owner"),
+        (&["centred", "--game", "hypergammon"], "--match is of the bear-off"),
+    ] {
+        let error = dir.fails(&[&ask[..], more].concat(), 1);
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+/// Models of the cube, and a network, are measured against the exact equities of a small game.
 #[test]
 fn models_of_the_cube_are_measured() {
     let dir = Workspace::new();
