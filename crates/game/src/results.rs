@@ -11,6 +11,18 @@ pub type Possible<G> = fn(&G, &[OutcomeClass], &<G as Game>::State, usize) -> Ou
 /// The reward of an action in a state for a player.
 pub type Reward<G> = fn(&G, &<G as Game>::State, &<G as Game>::Action, usize) -> f64;
 
+/// The ways in which a player may resign in a state, the smallest loss first.
+pub type Resignations<G> = fn(&G, &<G as Game>::State, usize) -> Vec<Resignation<<G as Game>::Action>>;
+
+/// A resignation that is an action of the game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resignation<A> {
+    /// Name of what is lost, like the name of a class of results: `loss`, or `loss_gammon`.
+    pub name: &'static str,
+    /// The action. It may be left out of the actions that the game lists.
+    pub action: A,
+}
+
 /// What the results of a game are: the classes that every finished game falls into, such as loss, draw and win, which of them are
 /// possible in a position, and small rewards on the way to them. [`Self::unlisted`] has neither.
 ///
@@ -40,6 +52,9 @@ pub struct Results<G: Game> {
     /// Reward of an action for a player beyond the utility of the game, on the same scale: a small success or failure that learners
     /// may use. The state is the one before the action.
     pub reward: Reward<G>,
+    /// How a player may resign by an action of the game, after which a match goes on. By default there is none: a player who resigns takes a
+    /// class of results that is a loss, and the game ends at once.
+    pub resignations: Resignations<G>,
     /// How networks of another rule set play this one. None if only its own networks do.
     pub adapted: Option<Adapted<G>>,
 }
@@ -105,6 +120,7 @@ impl<G: Game> Results<G> {
             possible: |_, _, _, _| OutcomeMask::ALL,
             impossible: None,
             reward: |_, _, _, _| 0.0,
+            resignations: |_, _, _| Vec::new(),
             adapted: None,
         }
     }

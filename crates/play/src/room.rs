@@ -1,7 +1,7 @@
 //! A type-erased game with its open agents, shared by many sessions and requests.
 
 use crate::error::PlayError;
-use crate::session::{Next, Session, Step, losses};
+use crate::session::{Next, Session, Step, WayToResign};
 use adept_arena::inspect::{self, Detail, PositionValue};
 use adept_arena::naming::{self, AgentSpec, AnySearch, Judge, Meaning, Play as Choice, Resolved};
 use adept_arena::open::{self, OpenError};
@@ -620,7 +620,7 @@ impl<G: Kit> AnyPlay for Play<G> {
             can_undo: self.session.can_undo(),
             resignations: match next {
                 Next::Over => Vec::new(),
-                _ => losses(game).into_iter().map(|class| class.name).collect(),
+                _ => self.session.ways_to_resign(game).iter().map(|way| way.name().into()).collect(),
             },
         }
     }
@@ -671,18 +671,19 @@ impl<G: Kit> AnyPlay for Play<G> {
         Ok(())
     }
 
-    /// Resigns with a class of results; by default the smallest loss.
+    /// Resigns with a class of results; by default the smallest loss. A match goes on with its next game.
     ///
     /// # Errors
     /// If the game is over, does not allow resignation, or has no such class.
     fn resign(&mut self, class: Option<&str>) -> Result<(), PlayError> {
-        let game = &*self.room.game;
+        let room = self.room.clone();
+        let game = &*room.game;
         if self.session.next(game) == Next::Over {
             return Err(PlayError::Moment("the game is over"));
         }
-        let losses = losses(game);
-        let names: Vec<&str> = losses.iter().map(|class| &*class.name).collect();
-        let Some(found) = losses.iter().find(|loss| class.is_none_or(|class| loss.name == class)) else {
+        let ways = self.session.ways_to_resign(game);
+        let names: Vec<&str> = ways.iter().map(WayToResign::name).collect();
+        let Some(found) = names.iter().position(|name| class.is_none_or(|class| *name == class)) else {
             let message = match names.is_empty() {
                 true => format!("resignation is not possible in {}", game.name()),
                 false => format!(
@@ -693,8 +694,11 @@ impl<G: Kit> AnyPlay for Play<G> {
             };
             return Err(PlayError::Action(message));
         };
-        self.session.given_up = Some(found.clone());
-        self.turn += 1;
+        let Some(way) = ways.into_iter().nth(found) else { return Ok(()) };
+        match self.session.resign(&*room.game, way).is_some() {
+            true => self.note(true),
+            false => self.turn += 1,
+        }
         Ok(())
     }
 

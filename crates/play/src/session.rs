@@ -2,7 +2,9 @@
 
 use crate::error::PlayError;
 use adept_arena::{Decision, OpenError};
-use adept_game::{GameError, GameRecord, Kit, Stream, Turn, outcome_classes, outcome_of, score_text, stream};
+use adept_game::{
+    GameError, GameRecord, Kit, Resignation, Stream, Turn, outcome_classes, outcome_of, score_text, stream,
+};
 use adept_ground::order::sort_by_highest;
 use adept_model::OutcomeClass;
 
@@ -40,8 +42,26 @@ pub(crate) struct Session<G: Kit> {
     pub(crate) steps: Vec<Step<G>>,
     chances: u64,
     past: Vec<Mark<G>>,
-    /// The class of results with which the person resigned.
+    /// The class of results with which the person resigned. None if resigning is an action of the game.
     pub(crate) given_up: Option<OutcomeClass>,
+}
+
+/// A way to resign.
+pub(crate) enum WayToResign<G: Kit> {
+    /// The game ends at once with this class of results.
+    Class(OutcomeClass),
+    /// An action of the game.
+    Action(Resignation<G::Action>),
+}
+
+impl<G: Kit> WayToResign<G> {
+    /// Name of the class of results, or one like it.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Class(class) => &class.name,
+            Self::Action(resignation) => resignation.name,
+        }
+    }
 }
 
 /// The next actor in a session.
@@ -121,6 +141,26 @@ impl<G: Kit> Session<G> {
         let said = game.texts().told(game, &self.state, &action, "You", true);
         let revealed = game.texts().event(game, &self.state, &action, self.seat);
         self.apply(game, Some(self.seat), action, said, revealed)
+    }
+
+    /// The ways in which the person may resign, the smallest loss first.
+    pub(crate) fn ways_to_resign(&self, game: &G) -> Vec<WayToResign<G>> {
+        let actions = (game.results().resignations)(game, &self.state, self.seat);
+        match actions.is_empty() {
+            true => losses(game).into_iter().map(WayToResign::Class).collect(),
+            false => actions.into_iter().map(WayToResign::Action).collect(),
+        }
+    }
+
+    /// Resigns for the person. Returns the step, if it is an action of the game.
+    pub(crate) fn resign(&mut self, game: &G, way: WayToResign<G>) -> Option<&Step<G>> {
+        match way {
+            WayToResign::Class(class) => {
+                self.given_up = Some(class);
+                None
+            }
+            WayToResign::Action(resignation) => Some(self.act(game, resignation.action)),
+        }
     }
 
     fn apply(
@@ -232,7 +272,7 @@ pub(crate) fn in_words(class: &str) -> String {
 }
 
 /// The classes of results available for resignation, smallest loss first.
-pub(crate) fn losses<G: Kit>(game: &G) -> Vec<OutcomeClass> {
+fn losses<G: Kit>(game: &G) -> Vec<OutcomeClass> {
     if !game.zero_sum() {
         return Vec::new();
     }

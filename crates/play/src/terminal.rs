@@ -1,7 +1,7 @@
 //! The terminal game: shows the board, the value of each move, and the experts' weights.
 
 use crate::error::PlayError;
-use crate::session::{Next, Session, Step, in_words, losses};
+use crate::session::{Next, Session, Step, WayToResign, in_words};
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Decision, Evaluator, GameModel, OpenError, Scratch, naming, open};
 use adept_game::{Kit, Stream, Turn, Worth, no_action, writable_records};
@@ -217,8 +217,10 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                     text => match self.game.parse_action(&self.session.state, text) {
                         Ok(action) => break Some(action),
                         Err(_) if text.split(' ').next() == Some("resign") => match self.loss(&text[6..]) {
-                            Ok(class) => {
-                                self.session.given_up = Some(class);
+                            Ok(way) => {
+                                if let Some(step) = self.session.resign(self.game, way) {
+                                    reveal(step, out)?;
+                                }
                                 break None;
                             }
                             Err(why) => writeln!(out, "{}", folded(&why))?,
@@ -249,9 +251,9 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
     }
 
     /// The loss that `resign` followed by these words means.
-    fn loss(&self, words: &str) -> Result<OutcomeClass, String> {
-        let losses = losses(self.game);
-        let ways: Vec<String> = losses.iter().map(way_to_resign).collect();
+    fn loss(&self, words: &str) -> Result<WayToResign<G>, String> {
+        let losses = self.session.ways_to_resign(self.game);
+        let ways: Vec<String> = losses.iter().map(|way| resigning(way.name())).collect();
         if ways.is_empty() {
             return Err(format!(
                 "resignation is not possible in {}: `quit` leaves the game",
@@ -272,11 +274,11 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
         };
         let rules =
             if self.game.texts().rules(self.game).is_some() { "rules how the game is played\n" } else { "" };
-        let resign = match &losses(self.game)[..] {
+        let resign = match &self.session.ways_to_resign(self.game)[..] {
             [] => String::new(),
             [_] => "resign  lose the game here\n".into(),
             all => {
-                let ways = all.iter().map(way_to_resign).collect::<Vec<_>>().join(", ");
+                let ways = all.iter().map(|way| resigning(way.name())).collect::<Vec<_>>().join(", ");
                 format!("resign  lose the game here: {ways}\n")
             }
         };
@@ -517,8 +519,8 @@ fn answer<G: Kit>(
 }
 
 /// The command for resigning with this class: `resign` for `loss`, `resign gammon` for `loss_gammon`.
-fn way_to_resign(class: &OutcomeClass) -> String {
-    let size = class.name.strip_prefix("loss").unwrap_or(&class.name).replace('_', " ");
+fn resigning(class: &str) -> String {
+    let size = class.strip_prefix("loss").unwrap_or(class).replace('_', " ");
     format!("resign {}", size.trim()).trim().into()
 }
 

@@ -15,7 +15,7 @@ const SIGNS: [char; 2] = ['●', '○'];
 /// borne off and the next step are at the right; the Position ID and the XGID follow below, with the cube what is played for and the
 /// position as text. A finished game is drawn from the view of `seat`, an answer to a double from that of the player who answers.
 pub(super) fn draw(game: &Backgammon, state: &State, seat: usize) -> String {
-    let is_over = state.position().is_over() || state.stage == Stage::Dropped;
+    let is_over = state.position().is_over() || matches!(state.stage, Stage::Dropped | Stage::Resigned(_));
     let player = if is_over { seat } else { state.actor() };
     let [lower, upper] = [player, 1 - player];
     let cell = |point: u8, row| match [lower, upper].map(|player| state.sides[player]) {
@@ -116,7 +116,7 @@ fn next(game: &Backgammon, state: &State) -> String {
     }
     let (sign, cube) = (SIGNS[state.actor()], 2 * state.stakes.cube());
     match state.stage {
-        Stage::Opening | Stage::Dropped => String::new(),
+        Stage::Opening | Stage::Dropped | Stage::Resigned(_) => String::new(),
         Stage::Roll | Stage::Rolling => format!("{sign} to roll"),
         Stage::Move(roll) => format!("{sign} to move {roll:?}"),
         Stage::Cube => format!("{sign} to double or roll"),

@@ -12,7 +12,7 @@ pub(super) fn adapted(game: &Backgammon) -> Option<Adapted<Backgammon>> {
 /// Networks know positions before a roll alone, as the opponent of the player who rolls.
 fn viewer(_: &Backgammon, state: &State, player: usize) -> usize {
     match state.stage {
-        Stage::Opening | Stage::Dropped => player,
+        Stage::Opening | Stage::Dropped | Stage::Resigned(_) => player,
         _ => 1 - state.player,
     }
 }
@@ -107,7 +107,7 @@ pub(super) fn opening_value(game: &Backgammon, stakes: Stakes, player: usize) ->
 
 /// The values of each decision about the cube for the player to roll, in points for each unit of the cube, and what is right.
 fn reading(game: &Backgammon, state: &State, player: usize, probabilities: &[f32]) -> Option<Reading> {
-    if matches!(state.stage, Stage::Opening | Stage::Dropped | Stage::Beavered) {
+    if matches!(state.stage, Stage::Opening | Stage::Dropped | Stage::Resigned(_) | Stage::Beavered) {
         return None;
     }
     let chances = Chances::of_classes(<[f32; 6]>::try_from(probabilities).ok()?.map(f64::from));

@@ -2,7 +2,7 @@
 
 use super::cube::HIGHEST;
 use super::state::{Action, Stage, State};
-use super::{LONGEST_MATCH, Position, Rules, Side, Stakes, board, moves, notation, written};
+use super::{LONGEST_MATCH, Position, Rules, Side, Stakes, Win, board, moves, notation, written};
 use crate::dice::{MIXED, ROLLS, Roll};
 use adept_game::{Counting, Game, GameError, Plain, Texts, Turn, Unit};
 use rand::{Rng, RngExt};
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 /// with it.
 ///
 /// With the cube, a money game counts these points times the cube, and a match is a game of games, which its winner wins. Before a roll
-/// the player who may double decides whether to, and its opponent takes or drops. Nobody resigns.
+/// the player who may double decides whether to, and its opponent takes or drops. Either may resign at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backgammon {
     pub(super) checkers: u8,
@@ -124,14 +124,17 @@ impl Backgammon {
 
     /// The winner of a game that has ended, and its points without the cube. None while it goes on.
     fn result(&self, state: &State) -> Option<(usize, u8)> {
-        if state.stage == Stage::Dropped {
-            return Some((state.player, 1));
-        }
-        let winner = state.sides.iter().position(|side| side.is_done())?;
+        let (winner, win) = match state.stage {
+            Stage::Dropped => (state.player, Win::Single),
+            Stage::Resigned(win) => (state.player, win),
+            _ => {
+                let winner = state.sides.iter().position(|side| side.is_done())?;
+                (winner, Position::result(state.sides[1 - winner]))
+            }
+        };
         let is_single =
             matches!(self.rules, Rules::Money { jacoby: true, .. }) && state.stakes.owner().is_none();
-        let points = Position::result(state.sides[1 - winner]).points();
-        Some((winner, if is_single { 1 } else { points }))
+        Some((winner, if is_single { 1 } else { win.points() }))
     }
 
     /// The winner of the game that an action ends, and its points, cube included; of a match, one of its games. None if it goes on.
@@ -158,7 +161,7 @@ impl Backgammon {
         won.map_or(0.0, |(winner, points)| if winner == player { points } else { -points })
     }
 
-    /// What follows a move or a drop in a game with the cube: the next game of a match, a decision to double, or nothing.
+    /// What follows a move, a drop or a resignation in a game with the cube: the next game of a match, a decision to double, or nothing.
     fn proceed(&self, state: &mut State) {
         match (self.result(state), self.rules) {
             (Some((winner, points)), Rules::Match { .. }) => {
@@ -173,6 +176,24 @@ impl Backgammon {
             (None, _) if state.stakes.may_double(state.player) => state.stage = Stage::Cube,
             (None, _) => {}
         }
+    }
+
+    /// The resignations of a player, the smallest loss first. None without the cube, where the classes of results say what a game is lost by.
+    pub(super) fn resignations(&self, player: usize) -> Vec<Action> {
+        let all = Win::ALL.map(|win| Action::Resign(player, win));
+        if self.has_cube() { all.to_vec() } else { Vec::new() }
+    }
+
+    /// Reads a resignation of the player who decides or rolls, or after its number of either player.
+    fn parse_resignation(&self, state: &State, text: &str) -> Option<Action> {
+        let (player, text) = match text.split_once(' ') {
+            Some(("1", rest)) => (0, rest),
+            Some(("2", rest)) => (1, rest),
+            _ => (state.actor(), text),
+        };
+        let words = || text.split_whitespace();
+        let is_meant = |action: &Action| action.word().is_some_and(|word| word.split(' ').eq(words()));
+        self.resignations(player).into_iter().find(is_meant)
     }
 }
 
@@ -208,7 +229,7 @@ impl Game for Backgammon {
             Stage::Opening | Stage::Roll | Stage::Rolling => Turn::Chance,
             Stage::Move(_) | Stage::Cube | Stage::Beavered => Turn::Player(state.player),
             Stage::Doubled => Turn::Player(1 - state.player),
-            Stage::Dropped => Turn::Over,
+            Stage::Dropped | Stage::Resigned(_) => Turn::Over,
         }
     }
 
@@ -227,7 +248,7 @@ impl Game for Backgammon {
                 actions.extend(may_beaver.then_some(Action::Beaver));
             }
             Stage::Beavered => actions.extend([Action::Take, Action::Drop]),
-            Stage::Opening | Stage::Roll | Stage::Rolling | Stage::Dropped => {}
+            Stage::Opening | Stage::Roll | Stage::Rolling | Stage::Dropped | Stage::Resigned(_) => {}
         }
     }
 
@@ -261,6 +282,11 @@ impl Game for Backgammon {
             Action::Drop => {
                 state.player = 1 - state.actor();
                 state.stage = Stage::Dropped;
+                self.proceed(state);
+            }
+            Action::Resign(player, win) => {
+                state.player = 1 - player;
+                state.stage = Stage::Resigned(win);
                 self.proceed(state);
             }
         }
@@ -342,7 +368,9 @@ impl Game for Backgammon {
             Stage::Move(_) => None,
             // Between the games of a match.
             Stage::Opening => (state.stakes != self.starting_stakes()).then_some(1 - state.player),
-            Stage::Roll | Stage::Cube | Stage::Beavered | Stage::Dropped => Some(1 - state.player),
+            Stage::Roll | Stage::Cube | Stage::Beavered | Stage::Dropped | Stage::Resigned(_) => {
+                Some(1 - state.player)
+            }
             Stage::Rolling | Stage::Doubled => Some(state.player),
         }
     }
@@ -350,7 +378,8 @@ impl Game for Backgammon {
     /// `place:checkers` of the side to roll or to move, `/`, the same of its opponent, then the roll if the player is to move:
     /// `24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31`. `start` before the opening roll. With the cube, an XGID in which player 0 has the
     /// capital letters, and after it `opening` before the opening roll of a further game of a match, `roll` if the player to roll has
-    /// decided about the cube, `dropped` if its opponent has dropped and the game is over.
+    /// decided about the cube, `dropped` if its opponent has dropped and the game is over, `resigned`, `resigned-gammon` or
+    /// `resigned-backgammon` if its opponent has resigned.
     fn position_text(&self, state: &State) -> String {
         match state.stage {
             _ if self.has_cube() => written::text(self, state),
@@ -384,7 +413,8 @@ impl Game for Backgammon {
     }
 
     /// A roll as `65`, a move as `24/18 13/11*`: see [`Backgammon::parse_action`](Game::parse_action). Decisions about the cube are
-    /// `roll` and `double`, and `take`, `drop` and `beaver`.
+    /// `roll` and `double`, and `take`, `drop` and `beaver`. `resign`, `resign gammon` and `resign backgammon` are of the player who decides or
+    /// rolls; those of its opponent begin with its number, as `2 resign`.
     fn action_text(&self, state: &State, action: &Action) -> String {
         match (*action, state.stage) {
             (Action::Opening(player, roll), _) => format!("{} {roll}", player + 1),
@@ -393,6 +423,9 @@ impl Game for Backgammon {
                 notation::text(state.position(), roll, after).unwrap_or_else(|| after.to_string())
             }
             (Action::Move(after), _) => after.to_string(),
+            (Action::Resign(player, _), _) if player != state.actor() => {
+                format!("{} {}", player + 1, action.word().unwrap_or_default())
+            }
             (other, _) => other.word().unwrap_or_default().into(),
         }
     }
@@ -403,12 +436,13 @@ impl Game for Backgammon {
     fn parse_action(&self, state: &State, text: &str) -> Result<Action, GameError> {
         let text = text.trim();
         match state.stage {
-            _ if state.position().is_over() => Err(GameError::new("the game is over")),
+            _ if self.turn(state) == Turn::Over => Err(GameError::new("the game is over")),
+            _ if let Some(resignation) = self.parse_resignation(state, text) => Ok(resignation),
             Stage::Move(roll) => notation::parse(state.position(), roll, text, EXAMPLE_MOVES)
                 .map(Action::Move)
                 .map_err(GameError::new),
             Stage::Roll | Stage::Rolling => text.parse().map(Action::Roll),
-            Stage::Dropped => Err(GameError::new("the game is over")),
+            Stage::Dropped | Stage::Resigned(_) => Err(GameError::new("the game is over")),
             Stage::Cube | Stage::Doubled | Stage::Beavered => {
                 let word = match text {
                     "no double" => "roll",
@@ -442,6 +476,9 @@ impl Game for Backgammon {
     }
 }
 
+/// How to give a game up.
+const RESIGNING: &str = "You may resign at any time: `resign`, `resign gammon` or `resign backgammon` loses 1, 2 or 3\ntimes the cube.";
+
 /// Backgammon in words and pictures.
 pub(super) struct Words;
 
@@ -466,7 +503,7 @@ impl Texts<Backgammon> for Words {
                 format!(
                     "\n\nBefore your roll you may double the value of the game, if nobody has done so or you took the\n\
                      last double. Your opponent takes, or drops and loses the value before it. The cube goes to\n\
-                     64.{jacoby}{beavers} Write `roll` or `double`, and `take` or `drop`{}.",
+                     64.{jacoby}{beavers} Write `roll` or `double`, and `take` or `drop`{}.\n{RESIGNING}",
                     if beavers.is_empty() { "" } else { " or `beaver`" }
                 )
             }
@@ -474,7 +511,8 @@ impl Texts<Backgammon> for Words {
                 "\n\nThe match goes to {length} points. Before your roll you may double what the game counts, if nobody\n\
                  has done so or you took the last double. Your opponent takes, or drops and loses the points\n\
                  before it. In the first game after a player comes within 1 point nobody doubles (Crawford), and\n\
-                 nobody whom the game brings the match anyway. Write `roll` or `double`, and `take` or `drop`."
+                 nobody whom the game brings the match anyway. Write `roll` or `double`, and `take` or `drop`.\n\
+                 {RESIGNING}"
             ),
         };
         Some(format!(
@@ -528,6 +566,19 @@ impl Texts<Backgammon> for Words {
                 format!("{who} {} and {} {cube} {points}.", verb("drop"), verb("lose"))
             }
             Action::Beaver => format!("{who} {} to {}.", verb("beaver"), 4 * cube),
+            Action::Resign(_, win) => {
+                let points = match game.won_by(state, action) {
+                    Some((_, 1)) => "1 point".into(),
+                    Some((_, points)) => format!("{points} points"),
+                    None => String::new(),
+                };
+                let what = match win {
+                    Win::Single => "",
+                    Win::Gammon => " a gammon",
+                    Win::Backgammon => " a backgammon",
+                };
+                format!("{who} {}{what} and {} {points}.", verb("resign"), verb("lose"))
+            }
             Action::Opening(..) | Action::Roll(_) | Action::Move(_) => {
                 Plain.told(game, state, action, who, you)
             }

@@ -7,14 +7,15 @@ use super::exact::with_cube::{CubefulExact, cubeful_table};
 use super::game::Words;
 use super::gnubg::Gnubg;
 use super::{
-    Backgammon, Classed, Expert, LONGEST_MATCH, Phase, Points, Position, Rules, Side, Stage, State, Win,
-    WithCube, known, pubeval, rare,
+    Action, Backgammon, Classed, Expert, LONGEST_MATCH, Phase, Points, Position, Rules, Side, Stage, State,
+    Win, WithCube, known, pubeval, rare,
 };
 use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
     Afterstate, Agents, Card, Distribution, Encoders, Found, Game, GameError, Kit, Listing, Named, Numbering,
-    OutcomeClass, OutcomeMask, Peer, Positions, Records, Reference, Results, Suite, Texts, Valuation, Values,
+    OutcomeClass, OutcomeMask, Peer, Positions, Records, Reference, Resignation, Results, Suite, Texts,
+    Valuation, Values,
 };
 use adept_ground::{notes, places};
 use rand::{Rng, RngExt};
@@ -47,6 +48,16 @@ fn no_classes(game: &Backgammon) -> Result<Vec<OutcomeClass>, GameError> {
         game.name(),
         if game.checkers() == 3 { "hypergammon" } else { "backgammon" }
     )))
+}
+
+/// The ways in which a player may give a game with the cube up.
+fn resignations(game: &Backgammon, _: &State, player: usize) -> Vec<Resignation<Action>> {
+    let names = ["loss", "loss_gammon", "loss_backgammon"];
+    names
+        .into_iter()
+        .zip(game.resignations(player))
+        .map(|(name, action)| Resignation { name, action })
+        .collect()
 }
 
 /// Losses and wins of three sizes.
@@ -104,7 +115,7 @@ impl Kit for Backgammon {
     #[inline]
     fn results(&self) -> Results<Self> {
         if self.has_cube() {
-            return Results { possible, adapted: adapted(self), ..Results::of(no_classes) };
+            return Results { possible, resignations, adapted: adapted(self), ..Results::of(no_classes) };
         }
         let impossible = "A side that has borne off a checker loses no gammon and no backgammon. Once the sides have passed each other, a side \
              without a checker on the bar or in the other's home loses no backgammon.";

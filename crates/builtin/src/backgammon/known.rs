@@ -185,8 +185,9 @@ impl<T: ChanceSource> Valuation<Backgammon> for TableValuation<T> {
         outcomes: &mut Vec<f32>,
     ) -> Option<f64> {
         let position = after.state.position();
-        if matches!(after.state.stage, Stage::Opening | Stage::Move(_) | Stage::Dropped) || position.is_over()
-        {
+        let has_ended =
+            matches!(after.state.stage, Stage::Dropped | Stage::Resigned(_)) || position.is_over();
+        if has_ended || matches!(after.state.stage, Stage::Opening | Stage::Move(_)) {
             return None;
         }
         let chances = self.0.chances(position)?;

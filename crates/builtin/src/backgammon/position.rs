@@ -28,6 +28,9 @@ pub enum Win {
 }
 
 impl Win {
+    /// All sizes, the smallest first.
+    pub const ALL: [Self; 3] = [Self::Single, Self::Gammon, Self::Backgammon];
+
     /// Points won.
     pub fn points(self) -> u8 {
         self as u8 + 1

@@ -1,6 +1,6 @@
 //! States and actions of backgammon.
 
-use super::{Position, Side, Stakes};
+use super::{Position, Side, Stakes, Win};
 use crate::dice::Roll;
 use std::hash::{Hash, Hasher};
 
@@ -21,8 +21,10 @@ pub enum Stage {
     Doubled,
     /// The opponent has taken the double of the player and turned the cube once more; the player takes or drops.
     Beavered,
-    /// The opponent of the player has dropped, which ended a money game.
+    /// The opponent of the player has dropped, which ended a money game, or the match.
     Dropped,
+    /// The opponent of the player has resigned with a loss of this size, which ended a money game, or the match.
+    Resigned(Win),
 }
 
 /// Both sides, the player to roll or move, the stage, and what is played for.
@@ -91,10 +93,13 @@ pub enum Action {
     Drop,
     /// To take a double and turn the cube once more.
     Beaver,
+    /// This player gives the game up and loses this much, times the cube. Legal at any time of a game with the cube, and in no list of
+    /// actions: agents play on.
+    Resign(usize, Win),
 }
 
 impl Action {
-    /// The word for a decision about the cube. None for moves and rolls.
+    /// The words for a decision about the cube and for a resignation. None for moves and rolls.
     pub(super) fn word(self) -> Option<&'static str> {
         match self {
             Self::Opening(..) | Self::Roll(_) | Self::Move(_) => None,
@@ -103,6 +108,9 @@ impl Action {
             Self::Take => Some("take"),
             Self::Drop => Some("drop"),
             Self::Beaver => Some("beaver"),
+            Self::Resign(_, Win::Single) => Some("resign"),
+            Self::Resign(_, Win::Gammon) => Some("resign gammon"),
+            Self::Resign(_, Win::Backgammon) => Some("resign backgammon"),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::cube::Terms;
 use super::position::{self, Position};
-use super::{Action, Backgammon, LONGEST_MATCH, MatchState, Offer, Rules, Stage, Stakes, State};
+use super::{Action, Backgammon, LONGEST_MATCH, MatchState, Offer, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
-use adept_game::{Game, GameError};
+use adept_game::{Game, GameError, Turn};
 
 /// The word after the XGID of a position before the opening roll of a further game of a match.
 const OPENING: &str = "opening";
@@ -12,6 +12,30 @@ const OPENING: &str = "opening";
 const ROLL: &str = "roll";
 /// The word after the XGID of a game that the opponent of the player has dropped.
 const DROPPED: &str = "dropped";
+/// The words after the XGID of a game that the opponent of the player has resigned.
+const RESIGNED: [(&str, Win); 3] =
+    [("resigned", Win::Single), ("resigned-gammon", Win::Gammon), ("resigned-backgammon", Win::Backgammon)];
+
+/// What a word after a position means.
+#[derive(Clone, Copy)]
+enum Word {
+    Opening,
+    Roll,
+    Dropped,
+    Resigned(Win),
+}
+
+impl Word {
+    fn parse(text: &str) -> Option<Self> {
+        let resigned = || RESIGNED.iter().find(|(word, _)| *word == text);
+        match text {
+            OPENING => Some(Self::Opening),
+            ROLL => Some(Self::Roll),
+            DROPPED => Some(Self::Dropped),
+            _ => resigned().map(|(_, win)| Self::Resigned(*win)),
+        }
+    }
+}
 
 /// A position as text.
 pub(super) fn text(game: &Backgammon, state: &State) -> String {
@@ -24,6 +48,10 @@ pub(super) fn text(game: &Backgammon, state: &State) -> String {
         Stage::Opening => format!("{} {OPENING}", xgid()),
         Stage::Rolling => format!("{} {ROLL}", xgid()),
         Stage::Dropped => format!("{} {DROPPED}", xgid()),
+        Stage::Resigned(win) => {
+            let word = RESIGNED.iter().find(|(_, size)| *size == win).map_or("", |(word, _)| word);
+            format!("{} {word}", xgid())
+        }
         Stage::Roll | Stage::Move(_) | Stage::Cube | Stage::Doubled | Stage::Beavered => xgid(),
     }
 }
@@ -74,7 +102,7 @@ impl Backgammon {
     /// GNU Backgammon's Position ID and Match ID, such as `4HPwATDgc/ABMA:cAngACAAIAAE`. None where the opening roll is next or the game
     /// is over. They do not tell whether the player to roll has decided not to double.
     pub fn gnubg_id(&self, state: &State) -> Option<String> {
-        let is_over = state.position().is_over() || state.stage == Stage::Dropped;
+        let is_over = self.turn(state) == Turn::Over;
         let id = || format!("{}:{}", state.position().id(), match_state(self, state).match_id());
         (state.stage != Stage::Opening && !is_over).then(id)
     }
@@ -86,9 +114,10 @@ impl Backgammon {
 /// What was found and what was expected.
 pub(super) fn read(game: &Backgammon, text: &str) -> Result<(State, Option<Action>), GameError> {
     let fault = |why: String| GameError::new(format!("`{text}` is not a position of {}: {why}", game.name()));
-    let (id, word) = match text.rsplit_once(char::is_whitespace) {
-        Some((id, word)) if [OPENING, ROLL, DROPPED].contains(&word) => (id.trim_end(), Some(word)),
-        _ => (text, None),
+    let said = text.rsplit_once(char::is_whitespace);
+    let (id, word) = match said.and_then(|(id, word)| Some((id, Word::parse(word)?))) {
+        Some((id, word)) => (id.trim_end(), Some(word)),
+        None => (text, None),
     };
     let (position, roll) = Position::parse_waiting(id, game.checkers())?;
     position.check(game.checkers()).map_err(fault)?;
@@ -136,14 +165,14 @@ fn stakes(game: &Backgammon, known: &MatchState) -> Result<Stakes, String> {
 }
 
 /// What a text says about the next step besides cube and score.
-struct NextStep<'a> {
-    word: Option<&'a str>,
+struct NextStep {
+    word: Option<Word>,
     roll: Option<Roll>,
     offer: Option<Offer>,
 }
 
 /// The stage of a position that is complete but for it.
-fn stage(game: &Backgammon, state: &State, step: &NextStep<'_>) -> Result<Stage, String> {
+fn stage(game: &Backgammon, state: &State, step: &NextStep) -> Result<Stage, String> {
     let State { player, stakes, .. } = *state;
     let (position, is_match) = (state.position(), matches!(game.rules(), Rules::Match { .. }));
     // What a beaver leads to.
@@ -169,15 +198,20 @@ fn stage(game: &Backgammon, state: &State, step: &NextStep<'_>) -> Result<Stage,
         };
     }
     match (step.word, step.offer) {
-        (Some(OPENING), _) => match position == Position::start(game.checkers()) && stakes.cube() == 1 {
-            true if is_match => Ok(Stage::Opening),
-            true => Err("a money game has one opening roll: write `start`".into()),
-            false => Err("the opening roll is at the start, with the cube in the middle".into()),
-        },
-        (Some(DROPPED), _) if is_match => Err("the match goes on with the next game".into()),
-        (Some(DROPPED), _) if stakes.may_double(player) => Ok(Stage::Dropped),
-        (Some(DROPPED), _) => Err("the player whose opponent has dropped could not double".into()),
-        (Some(_), _) => {
+        (Some(Word::Opening), _) => {
+            match position == Position::start(game.checkers()) && stakes.cube() == 1 {
+                true if is_match => Ok(Stage::Opening),
+                true => Err("a money game has one opening roll: write `start`".into()),
+                false => Err("the opening roll is at the start, with the cube in the middle".into()),
+            }
+        }
+        (Some(Word::Dropped | Word::Resigned(_)), _) if is_match => {
+            Err("the match goes on with the next game".into())
+        }
+        (Some(Word::Resigned(win)), _) => Ok(Stage::Resigned(win)),
+        (Some(Word::Dropped), _) if stakes.may_double(player) => Ok(Stage::Dropped),
+        (Some(Word::Dropped), _) => Err("the player whose opponent has dropped could not double".into()),
+        (Some(Word::Roll), _) => {
             let wrong = "the player to roll has nothing to decide about the cube: leave out `roll`";
             let has_decided = stakes.may_double(player) || may_be_beavered;
             if has_decided { Ok(Stage::Rolling) } else { Err(wrong.into()) }
@@ -187,7 +221,9 @@ fn stage(game: &Backgammon, state: &State, step: &NextStep<'_>) -> Result<Stage,
         (None, Some(Offer::Beaver)) if may_be_beavered && stakes.can_turn(1) => Ok(Stage::Beavered),
         (None, Some(Offer::Beaver)) => Err("a beaver is not possible here".into()),
         (None, Some(Offer::Raccoon)) => Err("there are no raccoons".into()),
-        (None, Some(Offer::Resignation { .. })) => Err("nobody resigns".into()),
+        (None, Some(Offer::Resignation { .. })) => {
+            Err("a resignation waits for an answer, but here a resignation ends the game at once".into())
+        }
         (None, None) => Ok(match step.roll {
             Some(roll) => Stage::Move(roll),
             None if stakes.may_double(player) => Stage::Cube,

@@ -256,6 +256,71 @@ fn games_of_a_match_follow_each_other() {
     assert_eq!((game.turn(&state), game.just_acted(&state)), (Turn::Chance, Some(0)));
 }
 
+/// A resignation costs 1 to 3 points times the cube, at any time, and a match goes on with its next game.
+#[test]
+fn games_are_resigned() {
+    let money = game("hypergammon:money");
+    for (fields, text, player, points, word) in [
+        // The cube is turned by a take alone, and in the middle gammons count 1 by the Jacoby rule.
+        ("1:1:1:00:0:0:1:0:10", "resign", 0, 2.0, "resigned"),
+        ("1:1:1:31:0:0:1:0:10", "resign gammon", 0, 4.0, "resigned-gammon"),
+        ("2:-1:1:00:0:0:1:0:10", "2 resign backgammon", 1, 12.0, "resigned-backgammon"),
+        ("1:1:1:D:0:0:1:0:10", "resign gammon", 1, 4.0, "resigned-gammon"),
+        ("0:0:1:00:0:0:1:0:10", "resign backgammon", 0, 1.0, "resigned-backgammon"),
+        ("6:1:1:31:0:0:1:0:10", "1 resign backgammon", 0, 192.0, "resigned-backgammon"),
+    ] {
+        let before = at(&money, &format!("XGID={START}:{fields}"));
+        let action = money.parse_action(&before, text).unwrap();
+        assert!(matches!(action, Action::Resign(who, _) if who == player), "{fields} {text}");
+        assert_eq!(money.parse_action(&before, &money.action_text(&before, &action)).unwrap(), action);
+        let state = after(&money, before, &[text]);
+        assert_eq!((money.turn(&state), money.just_acted(&state)), (Turn::Over, Some(player)), "{fields}");
+        assert_eq!(money.utility(&state, 1 - player), points, "{fields} {text}");
+        assert_eq!(money.utility(&state, player), -points, "{fields} {text}");
+        let shown = money.position_text(&state);
+        assert!(shown.ends_with(&format!(" {word}")), "{shown}");
+        assert_eq!(at(&money, &shown), state, "{shown}");
+        assert!(choices(&money, &state).is_empty() && money.parse_action(&state, "resign").is_err());
+    }
+    // Agents never resign, and nobody does so without the cube.
+    assert_eq!(
+        choices(&money, &at(&money, &format!("XGID={START}:0:0:1:00:0:0:1:0:10"))),
+        ["roll", "double"]
+    );
+    let cubeless = game("backgammon");
+    assert!(cubeless.parse_action(&cubeless.start(), "resign").is_err());
+    assert!((cubeless.results().resignations)(&cubeless, &cubeless.start(), 0).is_empty());
+
+    let long = game("hypergammon:match-7");
+    for (fields, text, score) in [
+        ("1:1:1:00:3:2:0:7:10", "resign", "3:4:0"),
+        ("0:0:1:31:3:2:0:7:10", "resign gammon", "3:4:0"),
+        // The Crawford game follows where the winner comes within one point, and only once.
+        ("1:-1:1:31:3:2:0:7:10", "resign gammon", "3:6:1"),
+        ("0:0:1:31:3:6:1:7:10", "2 resign gammon", "5:6:0"),
+        ("0:0:1:31:5:3:0:7:10", "2 resign", "6:3:1"),
+    ] {
+        let state = after(&long, at(&long, &format!("XGID={START}:{fields}")), &[text]);
+        let shown = long.position_text(&state);
+        assert!(shown.ends_with(&format!(":00:{score}:7:10 opening")), "{fields} {text}: {shown}");
+        assert_eq!((long.turn(&state), long.utility(&state, 0)), (Turn::Chance, 0.0));
+    }
+    let lost = after(&long, at(&long, &format!("XGID={START}:2:1:1:00:3:2:0:7:10")), &["resign gammon"]);
+    assert_eq!((long.turn(&lost), long.utility(&lost, 1), lost.stakes.winner()), (Turn::Over, 1.0, Some(1)));
+
+    let state = at(&long, &format!("XGID={START}:1:-1:1:31:3:2:0:7:10"));
+    let ways = (long.results().resignations)(&long, &state, 0);
+    assert_eq!(
+        ways.iter().map(|way| way.name).collect::<Vec<_>>(),
+        ["loss", "loss_gammon", "loss_backgammon"]
+    );
+    let texts = long.texts();
+    let said = texts.told(&long, &state, &ways[1].action, "You", true);
+    assert_eq!(said, "You resign a gammon and lose 4 points.");
+    let event = texts.event(&long, &state, &ways[1].action, 0);
+    assert_eq!(event.as_deref(), Some("The score is 3 to 6 of 7, yours first. The Crawford game follows."));
+}
+
 /// All positions of random games read back to the same state, as XGIDs and as gnubg's IDs.
 #[test]
 fn positions_of_random_games_read_back() {
@@ -338,6 +403,8 @@ fn impossible_positions_are_refused() {
         ("hypergammon:match-7", "1:1:1:00:2:3:0:7:10 opening", "the cube in the middle"),
         ("hypergammon:match-7", "0:0:1:00:2:3:0:7:10 dropped", "the match goes on"),
         ("hypergammon:money", "1:-1:1:00:0:0:1:0:10 dropped", "could not double"),
+        ("hypergammon:match-7", "0:0:1:00:2:3:0:7:10 resigned", "the match goes on"),
+        ("hypergammon:money", "0:0:1:31:0:0:1:0:10 resigned-gammon", "no roll is to be played"),
     ] {
         let error = game(name).parse_position(&format!("XGID={START}:{fields}")).unwrap_err().to_string();
         assert!(error.contains(part), "{name} {fields}: {error}");
@@ -350,7 +417,7 @@ fn impossible_positions_are_refused() {
     assert!(error.contains("goes on with the next one"), "{error}");
     let error =
         game("backgammon:match-7").parse_position("4HPhASjgc/ABMA:cEHgACAAIAAE").unwrap_err().to_string();
-    assert!(error.contains("nobody resigns"), "{error}");
+    assert!(error.contains("a resignation waits for an answer"), "{error}");
     let error =
         game("backgammon:money").parse_action(&game("backgammon:money").start(), "double").unwrap_err();
     assert!(error.to_string().contains("is not an opening"), "{error}");

@@ -144,12 +144,13 @@ pub(crate) struct Resign {
     class: Option<String>,
 }
 
-/// Resigns.
+/// Resigns. A match goes on with its next game.
 #[utoipa::path(post, path = "/api/v1/plays/{id}/resign", operation_id = "resign_play", params(("id" = String, Path)), request_body = Resign,
-    responses((status = 200, description = "The game, which is over", body = Play)))]
+    responses((status = 200, description = "The game, which is over unless it is a match that goes on", body = Play)))]
 pub(crate) async fn resign(State(app): Shared, Id(id): Id, JsonBody(asked): JsonBody<Resign>) -> Answer {
     with_play(app, id.clone(), move |app, play| {
         play.resign(asked.class.as_deref())?;
+        play.go_on()?;
         Ok(shown(app, &id, play.view()))
     })
     .await

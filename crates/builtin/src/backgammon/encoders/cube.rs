@@ -120,7 +120,7 @@ impl<E: Encoder<Backgammon>> Encoder<Backgammon> for WithCube<E> {
                 };
                 Derived { state: after_take(), second: None, rule: ValueRule::new(rule), factor: None }
             }
-            Stage::Opening | Stage::Dropped => {
+            Stage::Opening | Stage::Dropped | Stage::Resigned(_) => {
                 Derived { state: *state, second: None, rule: ValueRule::new(|_| 0.0), factor: None }
             }
             Stage::Roll | Stage::Rolling | Stage::Move(_) => Derived {

@@ -4,7 +4,7 @@
 
 use super::{Contents, Event, Match, Mention, Place, Played, in_file, length_of};
 use crate::backgammon::cubeful::opening_value;
-use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State};
+use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
 use adept_game::{AddedGame, Found, Game, GameError, GameRecord, Records, WholeGame};
 use adept_ground::notes;
@@ -263,7 +263,9 @@ fn actions_of(game: &Backgammon, state: &State, player: usize, event: Event) -> 
         Stage::Cube => Some(Action::NoDouble),
         Stage::Beavered => Some(Action::Take),
         Stage::Roll | Stage::Rolling => None,
-        Stage::Move(_) | Stage::Doubled | Stage::Dropped => return Err("no roll is to be played".into()),
+        Stage::Move(_) | Stage::Doubled | Stage::Dropped | Stage::Resigned(_) => {
+            return Err("no roll is to be played".into());
+        }
     };
     let thrown = left_out.into_iter().chain([Action::Roll(roll)]);
     Ok(thrown.chain(after.map(Action::Move)).collect())
@@ -349,6 +351,15 @@ pub(super) fn append(length: u32, text: &str, written: &str) -> Result<AddedGame
     Ok(AddedGame { text: format!("{}\n\n Game {number}\n{rest}", text.trim_end()), number })
 }
 
+/// What is written of a resignation before the result, as GNU Backgammon writes it: a roll that was not played, or that a double was dropped.
+fn resignation(state: &State, player: usize, win: Win) -> Option<Event> {
+    match state.stage {
+        Stage::Move(roll) if state.player == player => Some(Event::Resigns(Some(roll))),
+        Stage::Doubled if state.player != player && win == Win::Single => Some(Event::Drops),
+        _ => None,
+    }
+}
+
 /// Formats a match, or a game of a money session with the scores before it, and the first line of a file. A game that was given up has
 /// the utility of player 1.
 ///
@@ -385,6 +396,7 @@ pub(super) fn format(game: &Backgammon, record: &GameRecord<'_, Action>) -> Resu
             Action::Beaver => Some(Event::Doubles(4 * cube)),
             Action::Take => Some(Event::Takes),
             Action::Drop => Some(Event::Drops),
+            Action::Resign(player, win) => resignation(&state, player, win),
         };
         played.events.extend(event.map(|event| (column(state.actor()), event)));
         let won = game.won_by(&state, action);
@@ -593,6 +605,57 @@ mod tests {
             let is_last = |whole| start_of(&game, whole).stakes.away() == Some([1; 2]);
             assert!(name != "backgammon:match-3" || games.iter().any(is_last), "no game at 2 points each");
         }
+    }
+
+    /// A match with resigned games is written and read: the scores follow, and each game has its share of the result.
+    #[test]
+    fn resigned_games_of_matches_come_back() {
+        let game = named("backgammon:match-5");
+        let lines: [&[&str]; 4] = [
+            // Resigned after a roll; a gammon before a roll, with a cube at 2; instead of an answer to a double; and the last game.
+            &["1 31", "8/5 6/5", "roll", "42", "resign"],
+            &["1 31", "8/5 6/5", "double", "take", "42", "8/4 6/4", "resign gammon"],
+            &["2 31", "8/5 6/5", "42", "8/4 6/4", "1 resign"],
+            &["1 31", "8/5 6/5", "double", "resign"],
+        ];
+        let expected: [([u32; 2], usize, u32); 4] =
+            [([0, 0], 0, 1), ([1, 0], 1, 4), ([1, 4], 1, 1), ([0, 0], 0, 1)];
+        let (mut state, mut actions) = (game.start(), Vec::new());
+        for text in lines[..3].iter().copied().flatten() {
+            let action = game.parse_action(&state, text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            game.apply(&mut state, &action);
+            actions.push(action);
+        }
+        assert_eq!((game.turn(&state), game.utility(&state, 1)), (Turn::Over, 1.0));
+        let write = |game: &Backgammon, actions: &[Action]| {
+            format(game, &GameRecord { number: 1, names: &["a", "b"], scores: &[], actions, resigned: None })
+                .unwrap()
+        };
+        let text = write(&game, &actions);
+        let written = Match::parse(&text).unwrap();
+        for (played, (scores, winner, points)) in written.games.iter().zip(&expected) {
+            assert_eq!(
+                (played.scores, played.winner, played.points),
+                (*scores, Some(*winner), Some(*points)),
+                "{text}"
+            );
+        }
+        assert!(text.contains("and the match"), "{text}");
+        let games = read("backgammon:match-5", &text);
+        assert_eq!(games.iter().filter(|whole| whole.fault.is_none()).count(), 3, "{games:?}");
+        assert!((total(&games) + 1.0).abs() < 1e-9, "{games:?}");
+        assert!(start_of(&game, &games[2]).stakes.is_crawford());
+
+        // Of a double, it is the same as a drop.
+        let money = named("backgammon:money");
+        let (mut state, mut actions) = (money.start(), Vec::new());
+        for text in lines[3] {
+            let action = money.parse_action(&state, text).unwrap();
+            money.apply(&mut state, &action);
+            actions.push(action);
+        }
+        let text = write(&money, &actions);
+        assert!(text.contains("Drops") && text.contains("Wins 1 point"), "{text}");
     }
 
     /// Lines as other programs write them, with two doubles that the rules refuse.
