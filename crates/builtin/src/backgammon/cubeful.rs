@@ -115,7 +115,9 @@ fn reading(game: &Backgammon, state: &State, player: usize, probabilities: &[f32
     let model = CubeModel::of(game.checkers());
     let (position, terms) = (state.position(), game.terms(state));
     let values = model.values(position, chances, terms);
-    let [doubles, passes] = model.points(position, chances, terms);
+    // The model's own figures do not belong beside exact ones.
+    let is_modelled = !model.is_exact(position, terms);
+    let [doubles, passes] = if is_modelled { model.points(position, chances, terms) } else { [None, None] };
     // While a double waits for its answer, and after the decision to roll, there is less to choose.
     let (value, advice) = match (state.stage, values.double_take) {
         (Stage::Doubled, Some(take)) => (take.min(1.0), if values.takes() { "take" } else { "pass" }),
@@ -123,7 +125,7 @@ fn reading(game: &Backgammon, state: &State, player: usize, probabilities: &[f32
         _ => (values.no_double, "roll"),
     };
     let figures = [
-        ("cubeless", Some(values.cubeless)),
+        ("cubeless", is_modelled.then_some(values.cubeless)),
         ("no double", Some(values.no_double)),
         ("double, take", values.double_take),
         ("double, pass", values.double_pass),

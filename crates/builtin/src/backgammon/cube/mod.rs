@@ -253,6 +253,11 @@ impl CubeModel {
         self.values_at(self.efficiency.at(position), chances, terms)
     }
 
+    /// Whether [`Self::values`] are exact here.
+    pub(super) fn is_exact(&self, position: Position, terms: Terms) -> bool {
+        End::of(&self.equities, position, terms).is_some_and(|end| end.equities().is_some())
+    }
+
     /// The same with a cube of this efficiency, in [0, 1].
     pub fn values_at(&self, efficiency: f64, chances: Chances, terms: Terms) -> CubeValues {
         let double_take = terms.may_double().then(|| self.after_take(efficiency, chances, terms));
