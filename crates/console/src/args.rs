@@ -348,6 +348,17 @@ pub(crate) struct RolloutArgs {
     /// Games of each position. Multiples of 36, better of 1296, spread the first throws of two dice evenly.
     #[arg(long, value_name = "N", default_value_t = 1296, value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
     pub(crate) trials: u64,
+    /// Of a game with the cube: leave it out from here on, at the score of a match too. Nobody doubles any more, and gammons count whatever
+    /// the cube. Default: the agent decides about the cube.
+    #[arg(long)]
+    pub(crate) cubeless: bool,
+    /// Of a match: play the present game alone, and value the score after it by the match equities. Default: play the match to its end.
+    #[arg(long)]
+    pub(crate) one_game: bool,
+    /// Roll out the best N actions of each position by the agent's values, all with the same dice: moves of a roll, doubling or not, a
+    /// take or a drop.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) candidates: Option<u16>,
     /// Keep the sums of all games in this file, from which --resume goes on.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -73,7 +73,8 @@ pub use random_play::{RandomPlay, Uniform};
 pub use recorded::{Difference, Recorded};
 pub use records::{AddedGame, GameRecord, Records, WholeGame};
 pub use results::{
-    Adapted, Possible, Reading, Resignation, Resignations, Results, Reward, ValueRule, outcome_of,
+    Adapted, Possible, Reading, Reduced, Reduction, Resignation, Resignations, Results, Reward, ValueRule,
+    outcome_of,
 };
 pub use rng::{Stream, draw_index, stream};
 pub use suite::Suite;

@@ -23,6 +23,18 @@ pub struct Resignation<A> {
     pub action: A,
 }
 
+/// What is left out of a game, to ask what a position is worth without it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reduction {
+    /// The doubling cube: nobody turns it any more.
+    pub without_cube: bool,
+    /// The games of a match after the present one: their worth follows from the score.
+    pub one_game: bool,
+}
+
+/// A state of a game without what is left out.
+pub type Reduced<G> = fn(&G, &<G as Game>::State, Reduction) -> Result<<G as Game>::State, GameError>;
+
 /// What the results of a game are: the classes that every finished game falls into, such as loss, draw and win, which of them are
 /// possible in a position, and small rewards on the way to them. [`Self::unlisted`] has neither.
 ///
@@ -55,6 +67,8 @@ pub struct Results<G: Game> {
     /// How a player may resign by an action of the game, after which a match goes on. By default there is none: a player who resigns takes a
     /// class of results that is a loss, and the game ends at once.
     pub resignations: Resignations<G>,
+    /// A state that is played without the cube, or in a match to the end of the present game alone. An error says why the game has none.
+    pub reduced: Reduced<G>,
     /// How networks of another rule set play this one. None if only its own networks do.
     pub adapted: Option<Adapted<G>>,
 }
@@ -121,6 +135,7 @@ impl<G: Game> Results<G> {
             impossible: None,
             reward: |_, _, _, _| 0.0,
             resignations: |_, _, _| Vec::new(),
+            reduced: |game, _, _| Err(GameError::new(format!("{} has no cube and no match", game.name()))),
             adapted: None,
         }
     }

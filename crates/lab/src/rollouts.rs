@@ -2,11 +2,12 @@
 
 use crate::farm::pool_of;
 use adept_arena::matches::{ByClass, Net};
-use adept_arena::rollout::{Options, Sums, roll_out, viewer};
-use adept_arena::{Luck, OpenError, Resolved, inspect, naming};
+use adept_arena::rollout::{Options, Sums, roll_out_all, viewer};
+use adept_arena::{Decision, Evaluator, Luck, OpenError, Resolved, inspect, naming};
 use adept_erased::erased;
-use adept_game::Kit;
+use adept_game::{Kit, Reduction, Turn};
 use adept_ground::files::{FileError, Files};
+use adept_ground::order::sort_by_highest;
 use adept_ground::{limits, work};
 use adept_model::{ModelError, checkpoint};
 use adept_trainer::run::{Cancel, TrainError};
@@ -30,6 +31,10 @@ pub struct RolloutOptions {
     pub trials: u64,
     /// Number of moves after which a game is truncated; none to play to the end.
     pub truncate: Option<u32>,
+    /// What is left out of the games: the cube, or the further games of a match.
+    pub without: Reduction,
+    /// Number of actions of each position that are rolled out, the best by the agent's values, in place of the position.
+    pub candidates: Option<usize>,
     /// Seed of the dice.
     pub seed: u64,
     /// Number of threads; 0 for all cores.
@@ -64,6 +69,20 @@ pub struct Rollout {
     pub classes: ByClass<f64>,
     /// Their 95 % intervals.
     pub classes_ci95: ByClass<[f64; 2]>,
+    /// The action after which the games begin, where candidates are compared.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<Candidate>,
+}
+
+/// An action that is compared with others, by games with the same dice.
+#[derive(Clone, Debug, Serialize)]
+pub struct Candidate {
+    /// The action as text.
+    pub action: String,
+    /// The equity beyond that of the agent's own choice, which comes first.
+    pub beyond_choice: f64,
+    /// Its 95 % interval, by the differences of the games with the same dice.
+    pub beyond_choice_ci95: [f64; 2],
 }
 
 /// Rollouts of several positions.
@@ -84,14 +103,24 @@ struct Plan {
     checkpoint: Option<String>,
     seed: u64,
     truncate: Option<u32>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    without_cube: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    one_game: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    candidates: Option<usize>,
     positions: Vec<String>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Content of the file.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     rollout: Plan,
-    /// Sums of each position, in [−1, 1] for the player to move.
+    /// Sums of each position, or of each candidate of each position, in [−1, 1] for the player to move.
     sums: Vec<Sums>,
 }
 
@@ -119,22 +148,32 @@ impl<G: Kit> RolloutOps for G {
         let over = |text: &String| {
             OpenError::Unknown(format!("`{text}`: the game is over, so there is nothing to roll out"))
         };
-        let starts: Vec<(G::State, usize)> = positions
-            .into_iter()
-            .zip(&options.positions)
-            .map(|((state, _), text)| {
-                viewer(self, &state).map(|player| (state, player)).ok_or_else(|| over(text))
-            })
-            .collect::<Result<_, _>>()?;
+        let Reduction { without_cube, one_game } = options.without;
+        let mut groups = Vec::with_capacity(positions.len());
+        for ((state, _), text) in positions.into_iter().zip(&options.positions) {
+            let player = viewer(self, &state).ok_or_else(|| over(text))?;
+            let state = match without_cube || one_game {
+                true => (self.results().reduced)(self, &state, options.without).map_err(OpenError::from)?,
+                false => state,
+            };
+            groups.push(match options.candidates {
+                Some(most) => Group::of_candidates(self, &agent, options.best, &state, most)?,
+                None => Group { actions: Vec::new(), starts: vec![(state, player)] },
+            });
+        }
         let plan = Plan {
             game: self.name().into(),
             agent: options.agent.clone(),
             checkpoint: checksum_of(&agent, options.best)?,
             seed: options.seed,
             truncate: options.truncate,
+            without_cube,
+            one_game,
+            candidates: options.candidates,
             positions: options.positions.clone(),
         };
-        let mut saved = begin(plan, options)?;
+        let all = groups.iter().map(|group| group.starts.len()).sum();
+        let mut saved = begin(plan, all, options)?;
         let files = Files::default();
         let save = |saved: &Saved| -> Result<(), FileError> {
             let Some(out) = &options.out else { return Ok(()) };
@@ -144,18 +183,21 @@ impl<G: Kit> RolloutOps for G {
         let pool = pool_of(options.threads)?;
         let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
         let stop = || cancel.requested();
-        let what = match starts.len() {
+        let what = match all {
             1 => "rolling out a position".to_string(),
             n => format!("rolling out {n} positions"),
         };
         work::share(&what, 0.0);
         let mut written = Instant::now();
-        for (i, (state, player)) in starts.iter().enumerate() {
-            let done = saved.sums[i].clone();
-            let mut report = |sums: &Sums| {
-                saved.sums[i].clone_from(sums);
-                let share = sums.equity.deals as f64 / options.trials as f64;
-                let share = (i as f64 + share) / starts.len() as f64;
+        let mut first = 0;
+        for (i, group) in groups.iter().enumerate() {
+            let range = first..first + group.starts.len();
+            first = range.end;
+            let done = saved.sums[range.clone()].to_vec();
+            let mut report = |sums: &[Sums]| {
+                saved.sums[range.clone()].clone_from_slice(sums);
+                let played = sums.first().map_or(options.trials, |sums| sums.equity.deals);
+                let share = (i as f64 + played as f64 / options.trials as f64) / groups.len() as f64;
                 work::share(&what, share);
                 progress(share);
                 if written.elapsed() >= PAUSE {
@@ -165,21 +207,84 @@ impl<G: Kit> RolloutOps for G {
                 Ok(())
             };
             let found =
-                pool.install(|| roll_out(self, &open, (state, *player), &how, done, &stop, &mut report))?;
-            saved.sums[i] = found;
+                pool.install(|| roll_out_all(self, &open, &group.starts, &how, done, &stop, &mut report))?;
+            saved.sums[range].clone_from_slice(&found);
         }
         // Ends the progress display, also when stopped or with nothing to do.
         work::share(&what, 1.0);
         save(&saved)?;
         let names: Vec<&str> = classes.iter().map(|class| &*class.name).collect();
-        let shown = |((text, sums), (_, player)): ((&String, &Sums), &(G::State, usize))| {
-            (sums.equity.deals > 1).then(|| shown(self, text, sums, *player, &names))
+        let starts = groups.iter().zip(&options.positions).flat_map(|(group, text)| {
+            let actions = group.actions.iter().map(Some).chain(std::iter::repeat(None));
+            group.starts.iter().zip(actions).map(move |((_, player), action)| (text, *player, action))
+        });
+        let shown = |((text, player, action), sums): ((&String, usize, Option<&String>), &Sums)| {
+            let rollout = || Rollout {
+                candidate: action.map(|action| Candidate::new(self, action, sums)),
+                ..shown(self, text, sums, player, &names)
+            };
+            (sums.equity.deals > 1).then(rollout)
         };
         Ok(Rollouts {
-            rollouts: options.positions.iter().zip(&saved.sums).zip(&starts).filter_map(shown).collect(),
+            rollouts: starts.zip(&saved.sums).filter_map(shown).collect(),
             finished: saved.sums.iter().all(|sums| sums.equity.deals >= options.trials),
         })
     }
+}
+
+/// Positions that are rolled out with the same dice, each seen by a player.
+struct Group<G: Kit> {
+    /// The actions that lead to them; none if there is one position, which is asked about itself.
+    actions: Vec<String>,
+    starts: Vec<(G::State, usize)>,
+}
+
+impl<G: Kit> Group<G> {
+    /// What follows the best actions of a decision by an agent's values, the best first.
+    fn of_candidates(
+        game: &G,
+        agent: &Resolved,
+        best: bool,
+        state: &G::State,
+        most: usize,
+    ) -> Result<Self, OpenError> {
+        let Turn::Player(player) = game.turn(state) else {
+            return Err(OpenError::Unknown(format!(
+                "`{}`: nobody decides here, so there are no candidates: add the roll, or ask about the position itself",
+                game.position_text(state)
+            )));
+        };
+        let (mut actions, mut values) = (Vec::new(), Vec::new());
+        let mut judge = naming::judge(game, agent, best)?.values;
+        judge.study(Decision::new(game, state, player), &mut actions, &mut values);
+        let mut order: Vec<usize> = (0..actions.len()).collect();
+        sort_by_highest(&mut order, &|&at| values[at].into());
+        order.truncate(most.max(1));
+        let after = |&at: &usize| {
+            let mut after = state.clone();
+            game.apply(&mut after, &actions[at]);
+            (after, player)
+        };
+        let texts = order.iter().map(|&at| game.action_text(state, &actions[at])).collect();
+        Ok(Self { actions: texts, starts: order.iter().map(after).collect() })
+    }
+}
+
+impl Candidate {
+    /// An action with the sums of its games.
+    fn new<G: Kit>(game: &G, action: &str, sums: &Sums) -> Self {
+        let size = unit_size(game);
+        Self {
+            action: action.into(),
+            beyond_choice: sums.beyond_first.mean() * size,
+            beyond_choice_ci95: sums.beyond_first.ci95().map(|end| end * size),
+        }
+    }
+}
+
+/// The scale of a game in its unit, if it has one.
+fn unit_size<G: Kit>(game: &G) -> f64 {
+    game.scale() / game.counting().unit().map_or(1.0, |unit| unit.size)
 }
 
 /// The checksum of an agent's checkpoint, if it has one.
@@ -191,7 +296,7 @@ pub(crate) fn checksum_of(agent: &Resolved, best: bool) -> Result<Option<String>
 /// Converts sums to a result.
 fn shown<G: Kit>(game: &G, text: &str, sums: &Sums, player: usize, names: &[&str]) -> Rollout {
     let unit = game.counting().unit();
-    let size = game.scale() / unit.as_ref().map_or(1.0, |unit| unit.size);
+    let size = unit_size(game);
     let (scaled, whole) = (|net: &Net| net.mean() * size, |net: &Net| net.ci95().map(|end| end * size));
     let by_class = names.iter().map(|name| name.to_string()).zip(&sums.classes);
     Rollout {
@@ -205,12 +310,13 @@ fn shown<G: Kit>(game: &G, text: &str, sums: &Sums, player: usize, names: &[&str
         trials: sums.equity.deals,
         classes: ByClass(by_class.clone().map(|(name, net)| (name, net.mean())).collect()),
         classes_ci95: ByClass(by_class.map(|(name, net)| (name, net.ci95())).collect()),
+        candidate: None,
     }
 }
 
-/// Empty sums, or those of an earlier call.
-fn begin(plan: Plan, options: &RolloutOptions) -> Result<Saved, TrainError> {
-    let empty = vec![Sums::default(); plan.positions.len()];
+/// Empty sums of so many positions or candidates, or those of an earlier call.
+fn begin(plan: Plan, count: usize, options: &RolloutOptions) -> Result<Saved, TrainError> {
+    let empty = vec![Sums::default(); count];
     let Some(out) = &options.out else { return Ok(Saved { rollout: plan, sums: empty }) };
     let refuse = |message: &str| Err(TrainError::Folder { path: out.clone(), message: message.into() });
     Files::default().try_file(out)?;

@@ -128,8 +128,7 @@ pub(crate) fn rollout<'py>(
         truncate,
         seed: given::seed(seed)?,
         threads: given::threads(threads)?,
-        out: None,
-        resume: false,
+        ..RolloutOptions::default()
     };
     let (cancel, stop) = (Cancel::default(), Stop::default());
     let rules = stop.within(|| ALL.find(&name)).map_err(fault)?;

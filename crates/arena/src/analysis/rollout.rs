@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct Options {
     /// Games to play.
     pub trials: u64,
-    /// Actions of players after which a game is cut off and has the agent's value; none to play to the end.
+    /// Actions of players that count as plies after which a game is cut off and has the agent's value; none to play to the end.
     pub truncate: Option<u32>,
     /// Seed of the dice.
     pub seed: u64,
@@ -34,12 +34,20 @@ pub struct Sums {
     pub raw: Net,
     /// The share of each class of results, less luck; empty if the agent knows values alone.
     pub classes: Vec<Net>,
+    /// Results less luck beyond those of the first position with the same dice; no deals if there is one position.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub beyond_first: Net,
+}
+
+fn is_empty(net: &Net) -> bool {
+    net.deals == 0
 }
 
 impl Sums {
     fn and(mut self, other: &Self) -> Self {
         self.equity = self.equity.and(other.equity);
         self.raw = self.raw.and(other.raw);
+        self.beyond_first = self.beyond_first.and(other.beyond_first);
         self.classes.resize(other.classes.len(), Net::default());
         self.classes.iter_mut().zip(&other.classes).for_each(|(a, b)| *a = a.and(*b));
         self
@@ -157,8 +165,11 @@ fn play<G: Kit>(
                 .sum();
             *share -= f64::from(shares[drawn * n + class]) - mean;
         }
-        prospect.outcome.iter().chain(&prospect.best).for_each(|action| game.apply(&mut state, action));
-        plies += u32::from(prospect.best.is_some());
+        prospect.outcome.iter().for_each(|outcome| game.apply(&mut state, outcome));
+        if let Some(best) = &prospect.best {
+            plies += u32::from(game.counts_as_ply(&state));
+            game.apply(&mut state, best);
+        }
         if options.truncate.is_some_and(|most| plies >= most) && game.turn(&state) != Turn::Over {
             trial.value = prospect.value;
             let last = &shares[drawn * n..][..n];
@@ -188,11 +199,10 @@ const TASK: u64 = 3;
 /// Tasks that a thread does between two reports.
 const TASKS: usize = 3;
 
-/// Rolls out a position on all threads of the current pool, from `done` on, as far as `stop` lets it: results do not depend on threads,
-/// nor on stops. `make` opens the agent for a thread; `report` gets the sums so far.
+/// Rolls out a position on all threads of the current pool: see [`roll_out_all`].
 ///
 /// # Errors
-/// Errors of `make` and `report`. If a player has no action, or a game ends in none of the classes.
+/// Same as [`roll_out_all`].
 pub fn roll_out<G: Kit>(
     game: &G,
     make: &(dyn Fn() -> Result<Luck<G>, OpenError> + Sync),
@@ -202,34 +212,64 @@ pub fn roll_out<G: Kit>(
     stop: &(dyn Fn() -> bool + Sync),
     report: &mut dyn FnMut(&Sums) -> Result<(), OpenError>,
 ) -> Result<Sums, OpenError> {
+    let mut of_one = |sums: &[Sums]| sums.iter().try_for_each(&mut *report);
+    let starts = [(start.clone(), viewer)];
+    let sums = roll_out_all(game, make, &starts, options, vec![done], stop, &mut of_one)?;
+    Ok(sums.into_iter().next().unwrap_or_default())
+}
+
+/// Rolls out positions with the same dice, each seen by a player, on all threads of the current pool, from `done` on, as far as `stop` lets it: results do not depend on threads,
+/// nor on stops. `make` opens the agent for a thread; `report` gets the sums so far.
+///
+/// # Errors
+/// Errors of `make` and `report`. If a player has no action, or a game ends in none of the classes.
+pub fn roll_out_all<G: Kit>(
+    game: &G,
+    make: &(dyn Fn() -> Result<Luck<G>, OpenError> + Sync),
+    starts: &[(G::State, usize)],
+    options: &Options,
+    done: Vec<Sums>,
+    stop: &(dyn Fn() -> bool + Sync),
+    report: &mut dyn FnMut(&[Sums]) -> Result<(), OpenError>,
+) -> Result<Vec<Sums>, OpenError> {
     let (dice, idle, mut sums) = (Dice::new(options.seed), Mutex::new(Vec::new()), done);
-    let task = |first: u64| -> Result<Option<Sums>, OpenError> {
+    let task = |first: u64| -> Result<Option<Vec<Sums>>, OpenError> {
         let mut luck = match idle.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             Some(luck) => luck,
             None => make()?,
         };
-        let mut sums = Sums::default();
+        let mut sums = vec![Sums::default(); starts.len()];
         for number in first..options.trials.min((first / TASK + 1) * TASK) {
-            let Some(mut trial) = play(game, &mut luck, start, (&dice, number), options, stop)? else {
-                return Ok(None);
-            };
-            if viewer != 0 {
-                (trial.value, trial.luck) = (-trial.value, -trial.luck);
-                trial.classes = luck.classes().iter().map(|class| trial.classes[class.mirror]).collect();
+            let mut of_first = None;
+            for ((start, viewer), sums) in starts.iter().zip(&mut sums) {
+                let Some(mut trial) = play(game, &mut luck, start, (&dice, number), options, stop)? else {
+                    return Ok(None);
+                };
+                if *viewer != 0 {
+                    (trial.value, trial.luck) = (-trial.value, -trial.luck);
+                    trial.classes = luck.classes().iter().map(|class| trial.classes[class.mirror]).collect();
+                }
+                sums.add(&trial);
+                let adjusted = trial.value - trial.luck;
+                if starts.len() > 1 {
+                    sums.beyond_first.add(adjusted - *of_first.get_or_insert(adjusted));
+                }
             }
-            sums.add(&trial);
         }
         idle.lock().unwrap_or_else(PoisonError::into_inner).push(luck);
         Ok(Some(sums))
     };
-    while sums.equity.deals < options.trials && !stop() {
-        let next = sums.equity.deals;
+    let played = |sums: &[Sums]| sums.first().map_or(options.trials, |sums| sums.equity.deals);
+    while played(&sums) < options.trials && !stop() {
+        let next = played(&sums);
         // The first task may end what an earlier call with fewer trials began.
-        let starts = (0..(TASKS * rayon::current_num_threads()) as u64)
+        let tasks = (0..(TASKS * rayon::current_num_threads()) as u64)
             .map(|k| if k == 0 { next } else { (next / TASK + k) * TASK });
-        let starts: Vec<u64> = starts.filter(|first| *first < options.trials).collect();
-        let found: Vec<Option<Sums>> = jobs::try_all(None, starts, &task)?;
-        sums = found.iter().map_while(Option::as_ref).fold(sums, Sums::and);
+        let tasks: Vec<u64> = tasks.filter(|first| *first < options.trials).collect();
+        let found: Vec<Option<Vec<Sums>>> = jobs::try_all(None, tasks, &task)?;
+        for found in found.iter().map_while(Option::as_ref) {
+            sums = sums.into_iter().zip(found).map(|(sums, more)| sums.and(more)).collect();
+        }
         report(&sums)?;
     }
     Ok(sums)

@@ -2,7 +2,7 @@
 
 use adept_arena::Luck;
 use adept_arena::matches::Net;
-use adept_arena::rollout::{Options, Sums, roll_out};
+use adept_arena::rollout::{Options, Sums, roll_out, roll_out_all};
 use adept_arena::{Agent, GameModel, Greedy, OpenError, expected_utilities, naming, open};
 use adept_builtin::backgammon::Backgammon;
 use adept_builtin::bearoff::Bearoff;
@@ -101,6 +101,30 @@ fn rollouts_find_the_equity_of_an_agents_own_play() {
             }
         }
     }
+}
+
+/// Positions that are rolled out together have the sums that each has alone, and their differences are those of the same dice.
+#[test]
+fn positions_are_compared_with_the_same_dice() {
+    let game = Backgammon::new(2).unwrap();
+    let head = Head::Outcomes(outcome_classes(&game).unwrap());
+    let make = || Luck::of_model(&game, network(&game, &head));
+    let texts = ["24:1 23:1/24:1 23:1", "24:1 22:1/24:1 23:1", "24:1 23:1/24:1 23:1"];
+    let starts = texts.map(|text| (game.parse_position(text).unwrap().0, 0));
+    let options = Options { trials: 144, truncate: None, seed: 4 };
+    let done = vec![Sums::default(); starts.len()];
+    let opened = || Ok::<_, OpenError>(make());
+    let all = roll_out_all(&game, &opened, &starts, &options, done, &|| false, &mut |_| Ok(())).unwrap();
+    for (text, sums) in texts.iter().zip(&all) {
+        let alone = rolled(&game, make, text, options, 1);
+        assert_eq!((alone.beyond_first.deals, sums.beyond_first.deals), (0, 144));
+        assert!((sums.equity.mean() - alone.equity.mean()).abs() < 1e-9, "{text}");
+        let beyond = sums.equity.mean() - all[0].equity.mean();
+        assert!((sums.beyond_first.mean() - beyond).abs() < 1e-9, "{text}: {beyond}");
+    }
+    // Equal positions have equal games.
+    assert_eq!((all[2].beyond_first.sum, all[2].beyond_first.squares), (0.0, 0.0));
+    assert!(all[1].beyond_first.error() < all[1].equity.error() * 1.5);
 }
 
 /// Neither threads nor stops change a bit, in games with hits and six classes too.

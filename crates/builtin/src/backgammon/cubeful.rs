@@ -1,7 +1,7 @@
 //! How networks of games without the cube play the rule sets with it: their chances give the value of a position with the cube.
 
 use super::cube::{Chances, CubeModel, CubeOwner, End, Terms};
-use super::{Backgammon, Position, Stage, Stakes, State};
+use super::{Backgammon, Position, Stage, State};
 use adept_game::{Adapted, Game, Reading, ValueRule};
 
 /// How networks of this game without the cube play it; none if it has no cube.
@@ -27,7 +27,7 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
     let model = CubeModel::of(game.checkers());
     let (stage, roller) = (state.stage, state.player);
     if stage == Stage::Opening {
-        let value = opening_value(game, state.stakes, player) as f32;
+        let value = state.stakes.match_value(game.checkers(), player) as f32;
         return ValueRule::new(move |_| value);
     }
     let (position, terms) = (state.position(), game.terms(state));
@@ -39,11 +39,14 @@ fn value(game: &Backgammon, state: &State, player: usize) -> ValueRule {
         };
         (if is_mirrored { -value } else { value }) as f32
     };
-    if let Some(equity) = end_value(model, stage, position, terms, may_beaver) {
+    // The exact ends have a live cube.
+    let is_dead = state.stakes.is_dead();
+    let exact = if is_dead { None } else { end_value(model, stage, position, terms, may_beaver) };
+    if let Some(equity) = exact {
         let value = worth(equity);
         return ValueRule::new(move |_| value);
     }
-    let efficiency = model.efficiency.at(position);
+    let efficiency = if is_dead { 0.0 } else { model.efficiency.at(position) };
     ValueRule::new(move |probabilities| {
         let Ok(classes) = <[f32; 6]>::try_from(probabilities) else { return 0.0 };
         let chances = Chances::of_classes(classes.map(f64::from));
@@ -93,16 +96,6 @@ fn end_value(
         Stage::Beavered => Some(end.after_take()?.max(-1.0)),
         _ => None,
     }
-}
-
-/// The value of the start of a game of a match for a player, or of the end of the match: the chance to win the match, on a scale from −1 to 1.
-/// 0 for a single game.
-pub(super) fn opening_value(game: &Backgammon, stakes: Stakes, player: usize) -> f64 {
-    let Some(away) = stakes.away() else { return 0.0 };
-    let needed = [away[player], away[1 - player]].map(i32::from);
-    let equities = &CubeModel::of(game.checkers()).equities;
-    let chance = equities.chance(needed, !stakes.is_crawford() && away.contains(&1));
-    2.0 * chance - 1.0
 }
 
 /// The values of each decision about the cube for the player to roll, in points for each unit of the cube, and what is right.

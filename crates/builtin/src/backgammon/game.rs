@@ -4,7 +4,7 @@ use super::cube::HIGHEST;
 use super::state::{Action, Stage, State};
 use super::{LONGEST_MATCH, Position, Rules, Side, Stakes, Win, board, moves, notation, written};
 use crate::dice::{MIXED, ROLLS, Roll};
-use adept_game::{Counting, Game, GameError, Plain, Texts, Turn, Unit};
+use adept_game::{Counting, Game, GameError, Plain, Reduction, Texts, Turn, Unit};
 use rand::{Rng, RngExt};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -132,8 +132,9 @@ impl Backgammon {
                 (winner, Position::result(state.sides[1 - winner]))
             }
         };
-        let is_single =
-            matches!(self.rules, Rules::Money { jacoby: true, .. }) && state.stakes.owner().is_none();
+        let is_single = matches!(self.rules, Rules::Money { jacoby: true, .. })
+            && state.stakes.owner().is_none()
+            && !state.stakes.is_dead();
         Some((winner, if is_single { 1 } else { win.points() }))
     }
 
@@ -153,6 +154,11 @@ impl Backgammon {
     /// The utility of a finished game with the cube for a player.
     fn utility_with_cube(&self, state: &State, player: usize) -> f64 {
         let won = match self.rules {
+            Rules::Match { .. } if state.stakes.is_last() && self.turn(state) == Turn::Over => {
+                // Published tables are not quite those of a zero-sum game.
+                let value = state.stakes.match_value(self.checkers, 0);
+                return if player == 0 { value } else { -value };
+            }
             Rules::Match { .. } => state.stakes.winner().map(|winner| (winner, 1.0)),
             _ => self
                 .result(state)
@@ -166,7 +172,7 @@ impl Backgammon {
         match (self.result(state), self.rules) {
             (Some((winner, points)), Rules::Match { .. }) => {
                 state.stakes = state.stakes.after_game(winner, u32::from(points) * state.stakes.cube());
-                if state.stakes.winner().is_none() {
+                if state.stakes.winner().is_none() && !state.stakes.is_last() {
                     let Position { own, opponent } = Position::start(self.checkers);
                     state.sides = [own, opponent];
                     state.stage = Stage::Opening;
@@ -176,6 +182,27 @@ impl Backgammon {
             (None, _) if state.stakes.may_double(state.player) => state.stage = Stage::Cube,
             (None, _) => {}
         }
+    }
+
+    /// A state in which nobody turns the cube any more, or in which a match is valued by its score after the present game.
+    ///
+    /// # Errors
+    /// If there is no cube or no match, or a double waits for an answer.
+    pub(super) fn reduced(&self, state: &State, reduction: Reduction) -> Result<State, GameError> {
+        let Reduction { without_cube, one_game } = reduction;
+        let fault = |why: &str| Err(GameError::new(format!("{}: {why}", self.name())));
+        let waits = matches!(state.stage, Stage::Doubled | Stage::Beavered);
+        match self.rules {
+            Rules::Cubeless if without_cube => return fault("there is no cube to leave out"),
+            Rules::Cubeless | Rules::Money { .. } if one_game => return fault("it is one game anyway"),
+            _ if without_cube && waits => {
+                return fault("a double waits for an answer, which the cube cannot be left out of");
+            }
+            _ => {}
+        }
+        let decides = matches!(state.stage, Stage::Cube | Stage::Rolling);
+        let stage = if without_cube && decides { Stage::Roll } else { state.stage };
+        Ok(State { stage, stakes: state.stakes.reduced(without_cube, one_game), ..*state })
     }
 
     /// The resignations of a player, the smallest loss first. None without the cube, where the classes of results say what a game is lost by.

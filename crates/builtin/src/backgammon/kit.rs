@@ -14,8 +14,8 @@ use crate::Family;
 use crate::shared::Shared;
 use adept_game::{
     Afterstate, Agents, Card, Distribution, Encoders, Found, Game, GameError, Kit, Listing, Named, Numbering,
-    OutcomeClass, OutcomeMask, Peer, Positions, Records, Reference, Resignation, Results, Suite, Texts,
-    Valuation, Values,
+    OutcomeClass, OutcomeMask, Peer, Positions, Records, Reduction, Reference, Resignation, Results, Suite,
+    Texts, Valuation, Values,
 };
 use adept_ground::{notes, places};
 use rand::{Rng, RngExt};
@@ -58,6 +58,11 @@ fn resignations(game: &Backgammon, _: &State, player: usize) -> Vec<Resignation<
         .zip(game.resignations(player))
         .map(|(name, action)| Resignation { name, action })
         .collect()
+}
+
+/// A state without the cube, or of a match that is valued by its score after the present game.
+fn reduced(game: &Backgammon, state: &State, reduction: Reduction) -> Result<State, GameError> {
+    game.reduced(state, reduction)
 }
 
 /// Losses and wins of three sizes.
@@ -115,11 +120,17 @@ impl Kit for Backgammon {
     #[inline]
     fn results(&self) -> Results<Self> {
         if self.has_cube() {
-            return Results { possible, resignations, adapted: adapted(self), ..Results::of(no_classes) };
+            return Results {
+                possible,
+                resignations,
+                reduced,
+                adapted: adapted(self),
+                ..Results::of(no_classes)
+            };
         }
         let impossible = "A side that has borne off a checker loses no gammon and no backgammon. Once the sides have passed each other, a side \
              without a checker on the bar or in the other's home loses no backgammon.";
-        Results { possible, impossible: Some(impossible), ..Results::of(classes) }
+        Results { possible, impossible: Some(impossible), reduced, ..Results::of(classes) }
     }
 
     /// A double moves checkers four times, and how often each moves decides the result: C(K + 3, 4) ways. Two dice choose a checker

@@ -1,6 +1,6 @@
 //! Positions of games with the cube as text: an XGID, or a Position ID with a Match ID.
 
-use super::cube::Terms;
+use super::cube::{Scoring, Terms};
 use super::position::{self, Position};
 use super::{Action, Backgammon, LONGEST_MATCH, MatchState, Offer, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
@@ -96,7 +96,13 @@ fn with_cube(state: &State) -> MatchState {
 impl Backgammon {
     /// The cube and the score of a state of a game with the cube, seen by the player to roll, also while a double waits for an answer.
     pub fn terms(&self, state: &State) -> Terms {
-        match_state(self, state).terms()
+        let terms = match_state(self, state).terms();
+        // Without a cube gammons count.
+        let scoring = match terms.scoring {
+            Scoring::Money { .. } if state.stakes.is_dead() => Scoring::Money { jacoby: false },
+            scoring => scoring,
+        };
+        Terms { scoring, ..terms }
     }
 
     /// GNU Backgammon's Position ID and Match ID, such as `4HPwATDgc/ABMA:cAngACAAIAAE`. None where the opening roll is next or the game

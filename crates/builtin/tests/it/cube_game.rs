@@ -4,7 +4,7 @@ use adept_builtin::backgammon::cube::{CubeOwner, Scoring, Terms};
 use adept_builtin::backgammon::{Action, Backgammon, Rules, Stage, Stakes, State};
 use adept_builtin::visit;
 use adept_game::rand::RngExt;
-use adept_game::{Counting, Game, Kit, Turn, Visitor, stream};
+use adept_game::{Counting, Game, Kit, Reduction, Turn, Visitor, stream};
 
 fn game(name: &str) -> Backgammon {
     Backgammon::named(name).expect(name)
@@ -319,6 +319,57 @@ fn games_are_resigned() {
     assert_eq!(said, "You resign a gammon and lose 4 points.");
     let event = texts.event(&long, &state, &ways[1].action, 0);
     assert_eq!(event.as_deref(), Some("The score is 3 to 6 of 7, yours first. The Crawford game follows."));
+}
+
+/// Games can be played on without the cube, and a match to the end of one game, whose value is that of the score after it.
+#[test]
+fn games_are_played_without_the_cube_and_matches_to_the_end_of_a_game() {
+    let long = game("hypergammon:match-7");
+    let reduced = |game: &Backgammon, text: &str, without_cube: bool, one_game: bool| {
+        (game.results().reduced)(game, &at(game, text), Reduction { without_cube, one_game })
+    };
+    let text = format!("XGID={START}:0:0:1:00:3:2:0:7:10");
+    let state = reduced(&long, &text, true, false).unwrap();
+    assert_eq!((state.stage, long.turn(&state)), (Stage::Roll, Turn::Chance));
+    // Nobody doubles any more, and the next game has its cube again.
+    let moved = after(&long, state, &["31", "24/21 23/22"]);
+    assert_eq!((moved.stage, moved.stakes.may_double(1)), (Stage::Roll, false));
+    let last = reduced(&long, &format!("XGID={SINGLE}:0:0:1:21:3:2:0:7:10"), true, false).unwrap();
+    let next = after(&long, last, &["1/off"]);
+    assert_eq!((long.turn(&next), next.stakes.away()), (Turn::Chance, Some([3, 5])));
+    assert!(State { stage: Stage::Cube, ..next }.stakes.may_double(0));
+
+    // The value after the game is that of the score: at 4 to 2 of 7 the leader is ahead, and both values add up to 0.
+    let last = reduced(&long, &format!("XGID={SINGLE}:0:0:1:21:3:2:0:7:10"), false, true).unwrap();
+    let ended = after(&long, last, &["1/off"]);
+    let value = long.utility(&ended, 0);
+    assert_eq!(long.turn(&ended), Turn::Over);
+    assert!((0.2..0.5).contains(&value) && long.utility(&ended, 1) == -value, "{value}");
+    let doubled = reduced(&long, &text, false, true).unwrap();
+    assert_eq!(doubled.stage, Stage::Cube);
+    let dropped = after(&long, doubled, &["double", "drop"]);
+    assert_eq!((long.turn(&dropped), long.utility(&dropped, 0)), (Turn::Over, value));
+    let resigned = after(&long, doubled, &["2 resign"]);
+    assert_eq!((long.turn(&resigned), long.utility(&resigned, 0)), (Turn::Over, value));
+    let won = reduced(&long, &format!("XGID={GAMMON}:1:1:1:21:3:2:0:7:10"), false, true).unwrap();
+    assert_eq!(long.utility(&after(&long, won, &["1/off"]), 0), 1.0);
+
+    // In money games gammons count without the cube, also by the Jacoby rule.
+    let money = game("hypergammon:money");
+    let gammon = format!("XGID={GAMMON}:0:0:1:21:0:0:1:0:10");
+    let with = at(&money, &gammon);
+    let without = reduced(&money, &gammon, true, false).unwrap();
+    let points = [with, without].map(|state| money.utility(&after(&money, state, &["1/off"]), 0));
+    assert_eq!(points, [1.0, 2.0]);
+    for (name, fields, without_cube, one_game, why) in [
+        ("hypergammon:money", "0:0:1:00:0:0:1:0:10", false, true, "one game anyway"),
+        ("hypergammon:money", "0:0:1:D:0:0:1:0:10", true, false, "waits for an answer"),
+        ("hypergammon", "0:0:1:00:0:0:0:0:10", true, false, "no cube to leave out"),
+    ] {
+        let game = game(name);
+        let error = reduced(&game, &format!("XGID={START}:{fields}"), without_cube, one_game).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
 }
 
 /// All positions of random games read back to the same state, as XGIDs and as gnubg's IDs.

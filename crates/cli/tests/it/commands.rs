@@ -887,6 +887,44 @@ fn oracle_builds_a_table_and_answers_from_it() {
     assert!(dir.fails(&["oracle", "verify"], 1).contains("block 1 of 3"));
 }
 
+/// Moves and decisions about the cube are compared by rollouts with the same dice, with the cube and without it, to the end of a game.
+#[test]
+fn rollout_compares_candidates() {
+    let dir = Workspace::new();
+    let network = published("../backgammon/single-256-32");
+    let rollout = ["rollout", "--with", &network, "--trials", "36", "--truncate", "2", "--candidates", "3"];
+    let ask = |more: &[&str]| dir.json(&[&rollout[..], more].concat());
+    let found = ask(&["4HPwATDgc/ABMA 31", "--out", "sums.json"]);
+    let candidates = found["rollouts"].as_array().unwrap();
+    assert_eq!(candidates.len(), 3, "{found}");
+    assert_eq!((&candidates[0]["action"], number(&candidates[0]["beyond_choice"])), (&"8/5 6/5".into(), 0.0));
+    for candidate in candidates {
+        let beyond = number(&candidate["equity"]) - number(&candidates[0]["equity"]);
+        assert!((beyond - number(&candidate["beyond_choice"])).abs() < 1e-6, "{found}");
+        assert!(number(&candidate["classes"]["win"]) > 0.2, "{found}");
+    }
+    let resumed = ask(&["4HPwATDgc/ABMA 31", "--out", "sums.json", "--resume"]);
+    assert_eq!(resumed, found);
+    let text = dir.text(&[&rollout[..], &["4HPwATDgc/ABMA 31"]].concat());
+    assert!(text.contains("beyond: less 8/5 6/5, the agent's choice"), "{text}");
+
+    // To double or to roll at the score of a match, to the end of the game.
+    let position = "XGID=-aA-CCC-B---cC----b-dc-b--:0:0:1:00:2:4:0:7:10";
+    let cube = ask(&[position, "--game", "backgammon:match-7", "--one-game"]);
+    let actions: Vec<&str> =
+        cube["rollouts"].as_array().unwrap().iter().map(|found| found["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["double", "roll"], "{cube}");
+    // Without the cube there is nothing to decide, and gammons are not cashed away.
+    let plain = ["rollout", position, "--with", &network, "--trials", "36", "--game", "backgammon:match-7"];
+    let without = dir.json(&[&plain[..], &["--cubeless", "--one-game", "--truncate", "2"]].concat());
+    let value = number(&without["rollouts"][0]["equity"]);
+    assert!(value < number(&cube["rollouts"][0]["equity"]), "{without} {cube}");
+    let error = dir.fails(&[&plain[..], &["--cubeless", "--candidates", "2"]].concat(), 1);
+    assert!(error.contains("nobody decides here"), "{error}");
+    let money = ["rollout", "4HPwATDgc/ABMA", "--with", &network, "--game", "backgammon:money", "--one-game"];
+    assert!(dir.fails(&money, 1).contains("one game anyway"));
+}
+
 /// A rollout has the exact value if the agent plays perfectly, and resumes from its file.
 #[test]
 fn rollout_plays_positions_out() {

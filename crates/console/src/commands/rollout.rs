@@ -4,7 +4,8 @@ use super::play::game_of;
 use crate::args::RolloutArgs;
 use crate::interrupt::on_interrupt;
 use crate::output;
-use adept_game::score_text;
+use adept_game::{Reduction, score_text};
+use adept_ground::order::sort_by_highest;
 use adept_lab::Catalogue;
 use adept_lab::rollouts::{Rollout, RolloutOptions};
 use anyhow::{Result, bail};
@@ -20,6 +21,8 @@ pub(crate) fn run(games: &dyn Catalogue, args: &RolloutArgs, as_json: bool) -> R
         positions: args.positions.clone(),
         trials: args.trials,
         truncate: args.by.truncate,
+        without: Reduction { without_cube: args.cubeless, one_game: args.one_game },
+        candidates: args.candidates.map(usize::from),
         seed: args.by.seed,
         threads: args.by.threads,
         out: args.out.clone(),
@@ -27,12 +30,50 @@ pub(crate) fn run(games: &dyn Catalogue, args: &RolloutArgs, as_json: bool) -> R
     };
     let game = game_of(games, &args.by.with, args.by.game.as_deref(), args.by.best)?;
     let found = game.roll_out(&options, &on_interrupt(STOPPING), &|_| ())?;
-    output::show(as_json, || &found, || found.rollouts.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+    output::show(as_json, || &found, || texts(&found.rollouts))?;
     match &args.out {
         _ if found.finished => Ok(()),
         Some(out) => bail!("stopped before the end: continue with --out {} --resume", out.display()),
         None => bail!("stopped before the end; with --out FILE, rollouts can be continued"),
     }
+}
+
+/// The results, for people. Candidates of a position stand in one table.
+fn texts(all: &[Rollout]) -> String {
+    let of_position = |group: &[Rollout]| match group.iter().all(|found| found.candidate.is_some()) {
+        true => candidates(group),
+        false => group.iter().map(text).collect::<Vec<_>>().join("\n"),
+    };
+    let groups = all.chunk_by(|a, b| a.candidate.is_some() && a.position == b.position);
+    groups.map(of_position).collect::<Vec<_>>().join("\n")
+}
+
+/// The candidates of a position, the best first.
+fn candidates(group: &[Rollout]) -> String {
+    let mut order: Vec<&Rollout> = group.iter().collect();
+    sort_by_highest(&mut order, &|found| found.equity);
+    let number = |value: f64| score_text(value, 4);
+    let row = |found: &&Rollout| {
+        let candidate = found.candidate.as_ref()?;
+        let [low, high] = candidate.beyond_choice_ci95.map(number);
+        Some(vec![
+            candidate.action.clone(),
+            number(found.equity),
+            number(candidate.beyond_choice),
+            format!("{low} to {high}"),
+        ])
+    };
+    let rows: Vec<Vec<String>> = order.iter().filter_map(row).collect();
+    let Some(first) = group.first() else { return String::new() };
+    let unit = first.unit.as_ref().map_or_else(|| "equity".into(), |unit| unit.to_string());
+    format!(
+        "{}\n  for player {}, {} games each, all with the same dice\n\n{}beyond: less {}, the agent's choice\n",
+        first.position,
+        first.to_move,
+        first.trials,
+        output::table(&["action", &unit, "beyond", "95 %"], &rows),
+        first.candidate.as_ref().map_or("", |candidate| &candidate.action)
+    )
 }
 
 /// The result of a position, for people.

@@ -72,7 +72,9 @@ impl Valuation<Backgammon> for CubefulExact {
             Some(owner) if owner == state.player => CubeOwner::Own,
             Some(_) => CubeOwner::Theirs,
         };
+        let cubeless = || self.0.cubeless(state.position()).unwrap_or(f64::NAN);
         let equity = match (self.0.equities(state.position(), jacoby), state.stage) {
+            (_, Stage::Roll) if state.stakes.is_dead() => cubeless(),
             (Some(equities), Stage::Roll | Stage::Rolling) => equities.no_double(owner),
             (Some(equities), Stage::Cube) => equities.value(owner),
             (Some(equities), Stage::Doubled) => equities.double_take().min(1.0),

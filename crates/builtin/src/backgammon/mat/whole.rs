@@ -3,7 +3,6 @@
 //! A file of a match is read game by game, each from its opening roll at its score, so that a game that breaks off does not end the match.
 
 use super::{Contents, Event, Match, Mention, Place, Played, in_file, length_of};
-use crate::backgammon::cubeful::opening_value;
 use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
 use adept_game::{AddedGame, Found, Game, GameError, GameRecord, Records, WholeGame};
@@ -234,7 +233,8 @@ impl CubeGame<'_> {
                     Some((winner, _)) => Some(stakes.after_game(winner, points)),
                     None => is_over.then_some(state.stakes),
                 };
-                after.map(|after| opening_value(game, after, 0) - opening_value(game, stakes, 0))
+                let value = |stakes: Stakes| stakes.match_value(game.checkers(), 0);
+                after.map(|after| value(after) - value(stakes))
             }
             _ => told.map(|(winner, _)| if winner == 0 { f64::from(points) } else { -f64::from(points) }),
         };
