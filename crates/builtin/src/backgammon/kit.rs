@@ -217,7 +217,16 @@ impl Kit for Backgammon {
             let about = "positions of games of random moves, after 1 to 80 of them";
             let mut all = vec![Distribution::new("random", about, played_at_random)];
             all.extend(rare::distributions());
-            let named = if self.has_cube() { Positions::none() } else { Positions::new(all, hashed) };
+            let named = match self.rules {
+                Rules::Cubeless => Positions::new(all, hashed),
+                Rules::Money { .. } => {
+                    let about = "positions of games of pubeval with itself, before a roll, with each owner of the cube";
+                    all.insert(0, Distribution::new("pubeval", about, played_by_pubeval));
+                    let distributions = all.into_iter().map(of_any_owner).collect();
+                    Positions { distributions, ..Positions::none() }
+                }
+                Rules::Match { .. } => Positions::none(),
+            };
             return Positions {
                 class: |state| state.position().class(),
                 class_name: Position::CLASSES,
@@ -277,6 +286,12 @@ fn cubeful_exact(game: &Backgammon, name: &str) -> Found<Arc<dyn Valuation<Backg
         None if name == "oracle" => None,
         _ => return None,
     };
+    if !game.has_cubeful_table() {
+        return Some(Err(GameError::new(format!(
+            "{} has no exact values: hypergammon:money and hypergammon:money-no-jacoby have them",
+            game.name()
+        ))));
+    }
     Some(cubeful_table(game, file, 0).map(|table| Arc::new(CubefulExact(table)) as _))
 }
 
@@ -301,6 +316,11 @@ fn hashed(state: &State) -> u64 {
 
 /// A position after 1 to 80 random moves from the start, before the next roll. A game that ends earlier is played anew.
 fn played_at_random(rng: &mut dyn Rng) -> State {
+    played(|_, actions: &[Action], rng: &mut dyn Rng| rng.random_range(0..actions.len()), rng)
+}
+
+/// A position after 1 to 80 moves, which `choose` chooses by their number, from the start.
+fn played(choose: impl Fn(&State, &[Action], &mut dyn Rng) -> usize, rng: &mut dyn Rng) -> State {
     let (game, mut actions) = (Backgammon::default(), Vec::new());
     'game: loop {
         let mut state = game.start();
@@ -308,7 +328,7 @@ fn played_at_random(rng: &mut dyn Rng) -> State {
             let roll = game.sample(&state, rng);
             game.apply(&mut state, &roll);
             game.actions(&state, &mut actions);
-            let action = actions[rng.random_range(0..actions.len())];
+            let action = actions[choose(&state, &actions, rng)];
             game.apply(&mut state, &action);
             if state.position().is_over() {
                 continue 'game;
@@ -316,6 +336,19 @@ fn played_at_random(rng: &mut dyn Rng) -> State {
         }
         return state;
     }
+}
+
+/// A position after 1 to 80 moves of `pubeval` from the start, before the next roll. A game that ends earlier is played anew.
+fn played_by_pubeval(rng: &mut dyn Rng) -> State {
+    let choose =
+        |state: &State, actions: &[Action], _: &mut dyn Rng| pubeval::best(state.position(), actions);
+    played(choose, rng)
+}
+
+/// The same positions, with a cube that is in the middle, owned by this side, or by the opponent.
+fn of_any_owner(distribution: Distribution<Backgammon>) -> Distribution<Backgammon> {
+    let Distribution { named, draw } = distribution;
+    Distribution { named, draw: Box::new(move |rng: &mut dyn Rng| with_any_owner(draw(rng), rng)) }
 }
 
 /// The number of a position of a game with up to five checkers a side, each on one of 26 places.

@@ -72,9 +72,9 @@ impl Weights {
     }
 }
 
-/// Plays the move with the highest score, the first in a tie.
-pub(super) fn play(_: &Backgammon, state: &State, actions: &[Action], probabilities: &mut Vec<f64>) {
-    let weights = &WEIGHTS[usize::from(!state.position().has_contact())];
+/// The number of the move with the highest score, the first in a tie. 0 without moves.
+pub(super) fn best(position: Position, actions: &[Action]) -> usize {
+    let weights = &WEIGHTS[usize::from(!position.has_contact())];
     let mut best = (0, i32::MIN);
     for (index, action) in actions.iter().enumerate() {
         if let Action::Move(after) = *action {
@@ -84,9 +84,14 @@ pub(super) fn play(_: &Backgammon, state: &State, actions: &[Action], probabilit
             }
         }
     }
+    best.0
+}
+
+/// Plays the move with the highest score, the first in a tie.
+pub(super) fn play(_: &Backgammon, state: &State, actions: &[Action], probabilities: &mut Vec<f64>) {
     probabilities.clear();
     probabilities.resize(actions.len(), 0.0);
-    if let Some(chosen) = probabilities.get_mut(best.0) {
+    if let Some(chosen) = probabilities.get_mut(best(state.position(), actions)) {
         *chosen = 1.0;
     }
 }

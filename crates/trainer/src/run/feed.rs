@@ -23,6 +23,10 @@ use std::sync::{Mutex, PoisonError};
 /// Fewer examples are taken sooner than threads wake up.
 const FEW: u64 = 256;
 
+/// Games in a row without a sample after which positions are taken to have none. Some games end before one: by a dropped double after the
+/// first move.
+const BARREN: u32 = 10_000;
+
 /// Source of samples for runs without games. The content of a shard of a batch depends only on the seed, the number of its
 /// first sample and, for backups, the parameters. So checkpoints need not keep any state of it.
 pub(super) struct Feed<'a, G: Kit> {
@@ -482,6 +486,7 @@ impl<'a, G: Kit> PositionSource<'a, G> {
         };
         let explore = pace.explore(span.start).unwrap_or(0.0);
         let mut rng = stream(self.seed, "positions", span.start);
+        let mut barren = 0;
         while samples.rows.len() < n {
             let before = samples.rows.len();
             // Only games begin at rare positions.
@@ -497,7 +502,8 @@ impl<'a, G: Kit> PositionSource<'a, G> {
                     None => break,
                 }
             }
-            if samples.rows.len() == before {
+            barren = if samples.rows.len() == before { barren + 1 } else { 0 };
+            if barren == BARREN {
                 return Err(ModelError::Unsupported(format!(
                     "{}: no position of a game tells who acted last: its `just_acted` must, since values are for that player",
                     self.game.name()
