@@ -143,8 +143,27 @@ pub struct Derived<G: Game> {
     pub second: Option<G::State>,
     /// The value of the afterstate for the player who acted, in [−1, 1], from the outputs, in this order.
     pub rule: ValueRule,
-    /// The number by which the output is multiplied, where the value is a multiple of the first output. Models learn from such states.
-    pub factor: Option<f32>,
+    /// How the value follows from the first output alone, where it is linear in it. Models learn from such states.
+    pub scale: Option<Scale>,
+}
+
+/// A value that is linear in an output of a model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// The number by which the output is multiplied; not 0.
+    pub factor: f32,
+    /// The number that is added to it.
+    pub offset: f32,
+}
+
+impl Scale {
+    /// The output is the value.
+    pub const ONE: Self = Self { factor: 1.0, offset: 0.0 };
+
+    /// The output for a value.
+    pub fn output(self, value: f32) -> f32 {
+        (value - self.offset) / self.factor
+    }
 }
 
 /// An encoder written as a function of the afterstate, for games whose rows do not depend on the action.

@@ -55,7 +55,7 @@ pub use derived::{
     distributions, fingerprint, has_public_tree, is_solved, outcome_classes, possible_outcomes,
     writable_records,
 };
-pub use encoder::{Afterstate, Derived, Encoder, EncoderFn, Encoders};
+pub use encoder::{Afterstate, Derived, Encoder, EncoderFn, Encoders, Scale};
 pub use files::{Example, ParsedPosition};
 pub use game::{Counting, Game, GameError, Turn, Unit, no_action};
 pub use halves::{Factors, Halves};

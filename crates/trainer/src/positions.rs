@@ -11,8 +11,8 @@ use adept_arena::values::KnownRows;
 use adept_arena::{Decision, GameModel, OpenError, Successors};
 use adept_game::sheet::Sheet;
 use adept_game::{
-    Afterstate, Derived, Draw, Encoder, Example, GameError, Kit, ParsedPosition, Stream, Turn, Valuation,
-    distributions, draw_of_play, files, is_solved, stream,
+    Afterstate, Derived, Draw, Encoder, Example, GameError, Kit, ParsedPosition, Scale, Stream, Turn,
+    Valuation, distributions, draw_of_play, files, is_solved, stream,
 };
 use adept_ground::profile::{self, Phase};
 use adept_ground::{jobs, limits, work};
@@ -172,35 +172,35 @@ pub(crate) fn exact_values<G: Kit>(game: &G, states: &[G::State]) -> Option<Resu
     })
 }
 
-/// Encodes a position from the view of the player who acted last, and returns the number by which the output for its row is multiplied
-/// to be the value: 1 for most encoders. None, and no row, if its value follows from those of other positions.
+/// Encodes a position from the view of the player who acted last, and returns how the value follows from the output for its row: it is the
+/// output for most encoders. None, and no row, if its value follows from those of other positions.
 pub fn encode<G: Kit>(
     game: &G,
     encoder: &dyn Encoder<G>,
     state: &G::State,
     samples: &mut Samples,
-) -> Option<f32> {
+) -> Option<Scale> {
     let after = Afterstate { state, action: None, player: game.just_acted(state).unwrap_or(0) };
     let derived = if encoder.derives() { encoder.derived(game, after) } else { None };
     match derived {
         None => {
             encoder.encode(game, after, samples.rows.push());
-            Some(1.0)
+            Some(Scale::ONE)
         }
-        Some(Derived { state, factor, .. }) => {
-            let factor = factor?;
+        Some(Derived { state, scale, .. }) => {
+            let scale = scale?;
             encoder.encode(game, Afterstate { state: &state, ..after }, samples.rows.push());
-            Some(factor)
+            Some(scale)
         }
     }
 }
 
-/// The number by which the output for the row of an afterstate is multiplied to be its value. None if the value is no multiple of it.
-fn factor<G: Kit>(game: &G, encoder: &dyn Encoder<G>, after: Afterstate<'_, G>) -> Option<f32> {
+/// How the value of an afterstate follows from the output for its row. None if it follows from those of other states.
+fn scale<G: Kit>(game: &G, encoder: &dyn Encoder<G>, after: Afterstate<'_, G>) -> Option<Scale> {
     if !encoder.derives() {
-        return Some(1.0);
+        return Some(Scale::ONE);
     }
-    encoder.derived(game, after).map_or(Some(1.0), |derived| derived.factor)
+    encoder.derived(game, after).map_or(Some(Scale::ONE), |derived| derived.scale)
 }
 
 /// What encodes the positions of a run, and what their targets are for.
@@ -311,8 +311,10 @@ impl Set {
                 Afterstate { state: &state, action: None, player: game.just_acted(&state).unwrap_or(0) };
             known.add(&mut samples.rows, head, encoder, game, after);
             values.push(value);
-            match (target(head, value, &outcomes), factor(game, encoder, after)) {
-                (Some(target), Some(factor)) => samples.targets.extend(target.iter().map(|t| t / factor)),
+            match (target(head, value, &outcomes), scale(game, encoder, after)) {
+                (Some(target), Some(scale)) => {
+                    samples.targets.extend(target.iter().map(|t| scale.output(*t)));
+                }
                 _ => complete = false,
             }
             samples.weights.push(1.0);
@@ -436,11 +438,11 @@ impl Labelled {
                 let example = file.example(game, u64::from(rows[row])).map_err(fault)?;
                 let target = target(head, example.value as f32, &example.outcomes);
                 let _encoding = profile::span(Phase::Encoding);
-                let factor = encode(game, encoder, &example.state, to);
-                let (Some(target), Some(factor)) = (target, factor) else {
+                let scale = encode(game, encoder, &example.state, to);
+                let (Some(target), Some(scale)) = (target, scale) else {
                     return Err(ModelError::Unsupported(no_distribution(head)));
                 };
-                to.targets.extend(target.iter().map(|t| t / factor));
+                to.targets.extend(target.iter().map(|t| scale.output(*t)));
             }
         }
         to.weights.push(weight);
@@ -731,14 +733,14 @@ impl<G: Kit> Examples<G> {
                     let _encoding = profile::span(Phase::Encoding);
                     let width = head.outputs();
                     for state in states {
-                        let factor = encode(game, encoder, state, to).ok_or_else(|| {
+                        let scale = encode(game, encoder, state, to).ok_or_else(|| {
                             let text = game.position_text(state);
                             ModelError::Unsupported(format!(
                                 "the encoder has no row for the position `{text}`"
                             ))
                         })?;
                         let targets = &mut to.targets[(to.rows.len() - 1) * width..][..width];
-                        targets.iter_mut().for_each(|target| *target /= factor);
+                        targets.iter_mut().for_each(|target| *target = scale.output(*target));
                         to.weights.push(1.0);
                     }
                     Ok(())

@@ -8,7 +8,7 @@ use super::game::Words;
 use super::gnubg::Gnubg;
 use super::{
     Action, Backgammon, Classed, Expert, LONGEST_MATCH, Phase, Points, Position, Rules, Side, Stage, State,
-    Win, WithCube, known, pubeval, rare,
+    Win, WithCube, WithScore, known, pubeval, rare,
 };
 use crate::Family;
 use crate::shared::Shared;
@@ -162,15 +162,23 @@ impl Kit for Backgammon {
                 || Arc::new(Classed::new(Points)),
             )
             .with("expert+classes", "expert, and the same", || Arc::new(Classed::new(Expert)));
-        if !matches!(self.rules, Rules::Money { .. }) {
-            return all;
+        match self.rules {
+            Rules::Cubeless => all,
+            Rules::Money { .. } => all
+                .with(
+                    "points+cube",
+                    "points, and where the cube is: for networks whose output is an equity before a roll, for each unit of the cube",
+                    || Arc::new(WithCube::new(Points)),
+                )
+                .with("expert+cube", "expert, and the same", || Arc::new(WithCube::new(Expert))),
+            Rules::Match { .. } => all
+                .with(
+                    "points+score",
+                    "points, where the cube is, and what points are worth at the score: for networks whose output is an equity before a roll",
+                    || Arc::new(WithScore::new(Points)),
+                )
+                .with("expert+score", "expert, and the same", || Arc::new(WithScore::new(Expert))),
         }
-        all.with(
-            "points+cube",
-            "points, and where the cube is: for networks whose output is an equity before a roll, for each unit of the cube",
-            || Arc::new(WithCube::new(Points)),
-        )
-        .with("expert+cube", "expert, and the same", || Arc::new(WithCube::new(Expert)))
     }
 
     fn agents(&self) -> Agents<'_, Self> {

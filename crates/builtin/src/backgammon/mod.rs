@@ -23,7 +23,7 @@ mod stakes;
 mod state;
 mod written;
 
-pub use encoders::{Classed, Expert, INPUTS, Input, Points, WithCube};
+pub use encoders::{Classed, Expert, INPUTS, Input, Points, WithCube, WithScore};
 pub use game::Backgammon;
 pub use ids::{MatchState, Offer};
 pub use kit::{table, usual_file};

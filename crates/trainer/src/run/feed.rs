@@ -524,12 +524,12 @@ impl<G: Kit> Valuer<'_, G> {
         // Nobody is to value a position that no move has led to, such as the one before the opening roll.
         if game.just_acted(state).is_some() {
             let encoding = profile::span(Phase::Encoding);
-            let factor = encode(game, &**bound.encoder(), state, samples);
+            let scale = encode(game, &**bound.encoder(), state, samples);
             drop(encoding);
-            if let Some(factor) = factor {
+            if let Some(scale) = scale {
                 let first = samples.targets.len();
                 found.expectation(&mut samples.targets);
-                samples.targets[first..].iter_mut().for_each(|target| *target /= factor);
+                samples.targets[first..].iter_mut().for_each(|target| *target = scale.output(*target));
                 samples.weights.push(1.0);
             }
         }

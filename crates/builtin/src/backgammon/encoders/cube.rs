@@ -2,7 +2,7 @@
 
 use crate::backgammon::cubeful::answered;
 use crate::backgammon::{Backgammon, Rules, Stage, Stakes, State};
-use adept_game::{Afterstate, Channel, ChannelKind, Derived, Encoder, Game, RowMut, ValueRule};
+use adept_game::{Afterstate, Channel, ChannelKind, Derived, Encoder, Game, RowMut, Scale, ValueRule};
 
 /// The encoder `NAME+cube`: the inputs of another encoder and the owner of the cube.
 ///
@@ -19,11 +19,11 @@ pub struct WithCube<E> {
 }
 
 /// The most that a game counts for each unit of the cube.
-const MOST: f64 = 3.0;
+pub(super) const MOST: f64 = 3.0;
 
 /// Weight of the equity without a double before a decision to double: keeps moves in order where the opponent cashes after each of them,
 /// and so little that it does not matter elsewhere.
-const DOUBT: f64 = 2e-4;
+pub(super) const DOUBT: f64 = 2e-4;
 
 impl<E: Encoder<Backgammon>> WithCube<E> {
     /// Wraps an encoder.
@@ -35,17 +35,22 @@ impl<E: Encoder<Backgammon>> WithCube<E> {
             )),
             Channel::fixed("owner", ChannelKind::Index(3), "").about(format!("0 to 2: the cube is {OWNERS}")),
         ];
-        let widths = inputs.channels().iter().fold([0, 0], |[dense, index], channel| {
-            [dense + channel.kind.dense_width(), index + channel.kind.index_width()]
-        });
+        let widths = widths(inputs.channels());
         let name = format!("{}+cube", inputs.name());
         let channels = inputs.channels().iter().cloned().chain(owner).collect();
         Self { inputs, widths, name, channels }
     }
 }
 
+/// Number of dense and of index columns.
+pub(super) fn widths(channels: &[Channel]) -> [usize; 2] {
+    channels.iter().fold([0, 0], |[dense, index], channel| {
+        [dense + channel.kind.dense_width(), index + channel.kind.index_width()]
+    })
+}
+
 /// Where the cube is, as the rows count.
-fn place(state: &State) -> usize {
+pub(super) fn place(state: &State) -> usize {
     match state.stakes.owner() {
         None => 0,
         Some(owner) => 1 + usize::from(owner == state.player),
@@ -115,7 +120,7 @@ impl<E: Encoder<Backgammon>> Encoder<Backgammon> for WithCube<E> {
                     let value = rolls.max(answered(2.0 * takes, may_beaver));
                     (sign * (value + DOUBT * (rolls - value))) as f32
                 }),
-                factor: None,
+                scale: None,
             },
             Stage::Doubled | Stage::Beavered => {
                 let is_beavered = state.stage == Stage::Beavered;
@@ -123,16 +128,16 @@ impl<E: Encoder<Backgammon>> Encoder<Backgammon> for WithCube<E> {
                     let take = 2.0 * roller(outputs[0]);
                     (sign * if is_beavered { take.max(-1.0) } else { answered(take, may_beaver) }) as f32
                 };
-                Derived { state: after_take(), second: None, rule: ValueRule::new(rule), factor: None }
+                Derived { state: after_take(), second: None, rule: ValueRule::new(rule), scale: None }
             }
             Stage::Opening | Stage::Dropped | Stage::Resigned(_) => {
-                Derived { state: *state, second: None, rule: ValueRule::new(|_| 0.0), factor: None }
+                Derived { state: *state, second: None, rule: ValueRule::new(|_| 0.0), scale: None }
             }
             Stage::Roll | Stage::Rolling | Stage::Move(_) => Derived {
                 state: *state,
                 second: None,
                 rule: ValueRule::new(move |outputs| (sign * roller(outputs[0])) as f32),
-                factor: Some((-sign * MOST) as f32),
+                scale: Some(Scale { factor: (-sign * MOST) as f32, offset: 0.0 }),
             },
         })
     }
@@ -215,16 +220,16 @@ mod tests {
         let game = money(false);
         assert!((equity(&game, &dead, &[0.25]) - 16.0).abs() < 1e-3);
         let before = state(Stage::Cube, 5);
-        let Derived { second, factor, .. } = derived(&game, &before, 0);
-        assert_eq!((second.map(|taken| row(&taken).0), factor), (Some([0.0, 0.5, 0.5]), None));
+        let Derived { second, scale, .. } = derived(&game, &before, 0);
+        assert_eq!((second.map(|taken| row(&taken).0), scale), (Some([0.0, 0.5, 0.5]), None));
         // Rolls at 32 for 0.3, or plays on at 64 for 0.2.
         let found = equity(&game, &before, &[0.3, 0.2]);
         assert!((found - 32.0 * 0.4).abs() < 1e-2, "{found}");
-        // Samples are learned from at every value of the cube: the output times the factor is the value.
+        // Samples are learned from at every value of the cube: the value is a multiple of the output.
         for turns in [0, 5, 6] {
             let stage = if turns == 6 { Stage::Roll } else { Stage::Rolling };
-            let Derived { rule, factor, .. } = derived(&game, &state(stage, turns), 1);
-            assert_eq!(rule.of(&[0.5]), factor.unwrap() * 0.5);
+            let Derived { rule, scale, .. } = derived(&game, &state(stage, turns), 1);
+            assert_eq!(scale.unwrap().output(rule.of(&[0.5])), 0.5);
         }
     }
 }

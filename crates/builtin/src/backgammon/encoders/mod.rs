@@ -4,11 +4,13 @@ mod classes;
 mod cube;
 mod expert;
 mod hits;
+mod score;
 
 pub use classes::Classed;
 pub use cube::WithCube;
 pub(super) use cube::stakes_by_owner;
 pub use expert::{Expert, INPUTS, Input};
+pub use score::WithScore;
 
 use super::{Backgammon, Side, State};
 use adept_game::{Afterstate, Channel, ChannelKind, Encoder, RowMut};

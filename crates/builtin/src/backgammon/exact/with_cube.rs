@@ -92,7 +92,7 @@ mod tests {
     use crate::backgammon::WithCube;
     use crate::backgammon::encoders::stakes_by_owner;
     use crate::backgammon::{Action, Points, Position, Side};
-    use adept_game::{Encoder, Turn};
+    use adept_game::{Encoder, Scale, Turn};
 
     /// The game with one checker a side, and its exact values.
     fn game_and_values(jacoby: bool) -> (Backgammon, CubefulExact) {
@@ -206,9 +206,9 @@ mod tests {
                 let points = (f64::from(value) - expected) * game.scale();
                 // A little weight is on the equity without a double, so that moves have an order.
                 assert!(points.abs() < 1.3e-3, "{}, player {player}: {points}", game.position_text(&state));
-                assert_eq!(found.factor.is_some(), matches!(stage, Stage::Roll | Stage::Rolling));
-                if let Some(factor) = found.factor {
-                    assert_eq!(value, factor * outputs[0]);
+                assert_eq!(found.scale.is_some(), matches!(stage, Stage::Roll | Stage::Rolling));
+                if let Some(Scale { factor, offset }) = found.scale {
+                    assert_eq!((value, offset), (factor * outputs[0], 0.0));
                 }
             }
         }
