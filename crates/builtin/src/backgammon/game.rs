@@ -211,16 +211,11 @@ impl Backgammon {
         if self.has_cube() { all.to_vec() } else { Vec::new() }
     }
 
-    /// Reads a resignation of the player who decides or rolls, or after its number of either player.
+    /// Reads a resignation of the player who decides or rolls.
     fn parse_resignation(&self, state: &State, text: &str) -> Option<Action> {
-        let (player, text) = match text.split_once(' ') {
-            Some(("1", rest)) => (0, rest),
-            Some(("2", rest)) => (1, rest),
-            _ => (state.actor(), text),
-        };
-        let words = || text.split_whitespace();
-        let is_meant = |action: &Action| action.word().is_some_and(|word| word.split(' ').eq(words()));
-        self.resignations(player).into_iter().find(is_meant)
+        let is_meant =
+            |action: &Action| action.word().is_some_and(|word| word.split(' ').eq(text.split_whitespace()));
+        self.resignations(state.actor()).into_iter().find(is_meant)
     }
 }
 
@@ -441,7 +436,7 @@ impl Game for Backgammon {
 
     /// A roll as `65`, a move as `24/18 13/11*`: see [`Backgammon::parse_action`](Game::parse_action). Decisions about the cube are
     /// `roll` and `double`, and `take`, `drop` and `beaver`. `resign`, `resign gammon` and `resign backgammon` are of the player who decides or
-    /// rolls; those of its opponent begin with its number, as `2 resign`.
+    /// rolls; those of its opponent are not read, and are written with its number, as `2 resign`.
     fn action_text(&self, state: &State, action: &Action) -> String {
         match (*action, state.stage) {
             (Action::Opening(player, roll), _) => format!("{} {roll}", player + 1),

@@ -1,7 +1,7 @@
 //! Backgammon with the cube, for money and in matches: rules, texts and IDs.
 
 use adept_builtin::backgammon::cube::{CubeOwner, Scoring, Terms};
-use adept_builtin::backgammon::{Action, Backgammon, Rules, Stage, Stakes, State};
+use adept_builtin::backgammon::{Action, Backgammon, Rules, Stage, Stakes, State, Win};
 use adept_builtin::visit;
 use adept_game::rand::RngExt;
 use adept_game::{Counting, Game, Kit, Reduction, Turn, Visitor, stream};
@@ -260,20 +260,24 @@ fn games_of_a_match_follow_each_other() {
 #[test]
 fn games_are_resigned() {
     let money = game("hypergammon:money");
-    for (fields, text, player, points, word) in [
+    for (fields, text, win, player, points, word) in [
         // The cube is turned by a take alone, and in the middle gammons count 1 by the Jacoby rule.
-        ("1:1:1:00:0:0:1:0:10", "resign", 0, 2.0, "resigned"),
-        ("1:1:1:31:0:0:1:0:10", "resign gammon", 0, 4.0, "resigned-gammon"),
-        ("2:-1:1:00:0:0:1:0:10", "2 resign backgammon", 1, 12.0, "resigned-backgammon"),
-        ("1:1:1:D:0:0:1:0:10", "resign gammon", 1, 4.0, "resigned-gammon"),
-        ("0:0:1:00:0:0:1:0:10", "resign backgammon", 0, 1.0, "resigned-backgammon"),
-        ("6:1:1:31:0:0:1:0:10", "1 resign backgammon", 0, 192.0, "resigned-backgammon"),
+        ("1:1:1:00:0:0:1:0:10", "resign", Win::Single, 0, 2.0, "resigned"),
+        ("1:1:1:31:0:0:1:0:10", "resign gammon", Win::Gammon, 0, 4.0, "resigned-gammon"),
+        ("2:-1:1:00:0:0:1:0:10", "2 resign backgammon", Win::Backgammon, 1, 12.0, "resigned-backgammon"),
+        ("1:1:1:D:0:0:1:0:10", "resign gammon", Win::Gammon, 1, 4.0, "resigned-gammon"),
+        ("0:0:1:00:0:0:1:0:10", "resign backgammon", Win::Backgammon, 0, 1.0, "resigned-backgammon"),
+        ("6:1:1:31:0:0:1:0:10", "resign  backgammon", Win::Backgammon, 0, 192.0, "resigned-backgammon"),
     ] {
         let before = at(&money, &format!("XGID={START}:{fields}"));
-        let action = money.parse_action(&before, text).unwrap();
-        assert!(matches!(action, Action::Resign(who, _) if who == player), "{fields} {text}");
-        assert_eq!(money.parse_action(&before, &money.action_text(&before, &action)).unwrap(), action);
-        let state = after(&money, before, &[text]);
+        let action = Action::Resign(player, win);
+        // Nobody resigns for another player.
+        let of_actor = !text.starts_with('2');
+        assert_eq!(money.parse_action(&before, text).ok(), of_actor.then_some(action), "{fields} {text}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert_eq!(money.action_text(&before, &action), words.join(" "));
+        let mut state = before;
+        money.apply(&mut state, &action);
         assert_eq!((money.turn(&state), money.just_acted(&state)), (Turn::Over, Some(player)), "{fields}");
         assert_eq!(money.utility(&state, 1 - player), points, "{fields} {text}");
         assert_eq!(money.utility(&state, player), -points, "{fields} {text}");
@@ -292,17 +296,18 @@ fn games_are_resigned() {
     assert!((cubeless.results().resignations)(&cubeless, &cubeless.start(), 0).is_empty());
 
     let long = game("hypergammon:match-7");
-    for (fields, text, score) in [
-        ("1:1:1:00:3:2:0:7:10", "resign", "3:4:0"),
-        ("0:0:1:31:3:2:0:7:10", "resign gammon", "3:4:0"),
+    for (fields, player, win, score) in [
+        ("1:1:1:00:3:2:0:7:10", 0, Win::Single, "3:4:0"),
+        ("0:0:1:31:3:2:0:7:10", 0, Win::Gammon, "3:4:0"),
         // The Crawford game follows where the winner comes within one point, and only once.
-        ("1:-1:1:31:3:2:0:7:10", "resign gammon", "3:6:1"),
-        ("0:0:1:31:3:6:1:7:10", "2 resign gammon", "5:6:0"),
-        ("0:0:1:31:5:3:0:7:10", "2 resign", "6:3:1"),
+        ("1:-1:1:31:3:2:0:7:10", 0, Win::Gammon, "3:6:1"),
+        ("0:0:1:31:3:6:1:7:10", 1, Win::Gammon, "5:6:0"),
+        ("0:0:1:31:5:3:0:7:10", 1, Win::Single, "6:3:1"),
     ] {
-        let state = after(&long, at(&long, &format!("XGID={START}:{fields}")), &[text]);
+        let mut state = at(&long, &format!("XGID={START}:{fields}"));
+        long.apply(&mut state, &Action::Resign(player, win));
         let shown = long.position_text(&state);
-        assert!(shown.ends_with(&format!(":00:{score}:7:10 opening")), "{fields} {text}: {shown}");
+        assert!(shown.ends_with(&format!(":00:{score}:7:10 opening")), "{fields}: {shown}");
         assert_eq!((long.turn(&state), long.utility(&state, 0)), (Turn::Chance, 0.0));
     }
     let lost = after(&long, at(&long, &format!("XGID={START}:2:1:1:00:3:2:0:7:10")), &["resign gammon"]);
@@ -349,7 +354,8 @@ fn games_are_played_without_the_cube_and_matches_to_the_end_of_a_game() {
     assert_eq!(doubled.stage, Stage::Cube);
     let dropped = after(&long, doubled, &["double", "drop"]);
     assert_eq!((long.turn(&dropped), long.utility(&dropped, 0)), (Turn::Over, value));
-    let resigned = after(&long, doubled, &["2 resign"]);
+    let mut resigned = doubled;
+    long.apply(&mut resigned, &Action::Resign(1, Win::Single));
     assert_eq!((long.turn(&resigned), long.utility(&resigned, 0)), (Turn::Over, value));
     let won = reduced(&long, &format!("XGID={GAMMON}:1:1:1:21:3:2:0:7:10"), false, true).unwrap();
     assert_eq!(long.utility(&after(&long, won, &["1/off"]), 0), 1.0);
