@@ -41,6 +41,28 @@ fn a_person_resigns_and_the_game_is_written_down() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("resignation is not possible in liars-dice"));
 }
 
+/// A resignation loses a game of a match, which goes on with the next one.
+#[test]
+fn a_person_resigns_games_of_a_match() {
+    let dir = Workspace::new();
+    let play = ["play", "random", "--game", "backgammon:match-3", "--seed", "3", "--history", "match.mat"];
+    let output = dir.run_with(&play, "resign triple\nresign gammon\nresign backgammon\n");
+    let out = String::from_utf8(output.stdout).unwrap();
+    for expected in [
+        "`resign triple`: write resign, resign gammon, resign backgammon\n",
+        "The score is 0 to 2 of 3, yours first. The Crawford game follows.\n",
+        "\nYou lose.\n",
+    ] {
+        assert!(out.contains(expected), "{out}");
+    }
+    let file = fs::read_to_string(dir.path("match.mat")).unwrap();
+    assert!(file.contains("Wins 2 points\n") && file.contains("Wins 3 points and the match\n"), "{file}");
+    let by = published("../backgammon/single-256-32");
+    let found = dir.json(&["review", "match.mat", "--by", &by, "--game", "backgammon:match-3"]);
+    let you = found["players"].as_array().unwrap().iter().find(|player| player["name"] == "you").unwrap();
+    assert!((number(&you["result"]) + 1.0).abs() < 1e-9, "{found}");
+}
+
 #[test]
 fn how_games_end_is_told() {
     let dir = Workspace::new();
