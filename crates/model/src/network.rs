@@ -4,6 +4,7 @@ use crate::checkpoint::is_of_training;
 use crate::describe::Description;
 use crate::error::ModelError;
 use crate::head::Head;
+use crate::held::Held;
 use crate::learner::{Learner, Traces};
 use crate::native::{
     self, Aligned, Bases, Derivative, Forward, Isa, Plan, SparseStep, add_scaled, scale_add,
@@ -48,6 +49,8 @@ pub struct Network {
     aside: Aligned,
     /// Rows of each branch of the plan since its last step, whose gradients are in `grad`; empty unless experts gather rows.
     gathered: Vec<u64>,
+    /// Samples that wait for a step of their expert.
+    held: Held,
     moments: Vec<Aligned>,
     /// State of the optimiser SOAP.
     bases: Option<Bases>,
@@ -93,6 +96,10 @@ impl Network {
             grad: Aligned::zeros(params.len()),
             aside: Aligned::default(),
             gathered: vec![0; if optimiser.expert_rows().is_some() { plan.branches } else { 0 }],
+            held: match plan.switch().filter(|_| optimiser.expert_rows().is_some()) {
+                Some(switch) => Held::new(&plan.program.channels, switch.branches.len()),
+                None => Held::default(),
+            },
             moments: vec![Aligned::zeros(params.len()); optimiser.moments().len()],
             bases: match optimiser {
                 Optimiser::Soap(soap) => Some(Bases::new(&plan, soap)),
@@ -157,6 +164,16 @@ impl Network {
             self.forward.backward((rows, targets, here), (Derivative::Density, &self.seeds), &mut self.grad);
         }
         loss
+    }
+
+    /// Goes forward and backward, and takes a step.
+    #[inline]
+    fn learn(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
+        let loss = self.differentiate(samples);
+        let pulled = self.forward.workspace.pulled();
+        self.gathered.iter_mut().zip(pulled).for_each(|(rows, more)| *rows += more);
+        self.step(loss, rate)?;
+        Ok(loss)
     }
 
     /// Exchanges `grad` with zeros if it holds gathered gradients; a second call takes that back.
@@ -343,11 +360,20 @@ impl Learner for Network {
         if samples.is_empty() {
             return Ok(0.0);
         }
-        let loss = self.differentiate(samples);
-        let pulled = self.forward.workspace.pulled();
-        self.gathered.iter_mut().zip(pulled).for_each(|(rows, more)| *rows += more);
-        self.step(loss, rate)?;
-        Ok(loss)
+        if self.held.experts.is_empty() {
+            return self.learn(samples, rate);
+        }
+        self.held.add(&mut self.forward, samples);
+        let (mut held, enough) = (std::mem::take(&mut self.held), self.optimiser.expert_rows().unwrap_or(0));
+        let due = held.experts.iter_mut().filter(|samples| samples.len() as u64 >= enough);
+        let loss = due.map(|samples| {
+            let loss = self.learn(samples, rate);
+            samples.clear();
+            loss
+        });
+        let loss = loss.sum();
+        self.held = held;
+        loss
     }
 
     fn gradient(&mut self, samples: &Samples, gradient: &mut Vec<f32>) -> Result<f64, ModelError> {
@@ -417,6 +443,7 @@ impl Learner for Network {
             state.push(Tensor::u64(GATHERED_ROWS, vec![self.gathered.len()], self.gathered.clone()));
             state.extend(program.tensors(GATHERED, &self.forward.plan.unpad(&self.grad)));
         }
+        state.extend(self.held.tensors());
         if !self.input_steps.is_empty() {
             let own = self.input_steps.clone();
             state.push(Tensor::u64(INPUT_STEPS, vec![own.len()], own));
@@ -453,6 +480,7 @@ impl Learner for Network {
             gathered.copy_from_slice(rows);
             grad = read(GATHERED)?;
         }
+        let held = Held::read(&program.channels, program.outputs(), &found)?;
         if let Some(bases) = &mut self.bases {
             // A state without training data starts with new bases.
             let mut fresh = bases.fresh(&self.forward.plan);
@@ -466,6 +494,10 @@ impl Learner for Network {
         (self.gathered, self.grad) = (gathered, grad);
         self.forward.workspace.forget_all();
         self.traces.clear();
+        self.held.experts.iter_mut().for_each(Samples::clear);
+        if !self.held.experts.is_empty() {
+            self.held.add(&mut self.forward, &held);
+        }
         Ok(())
     }
 
@@ -493,6 +525,7 @@ impl Learner for Network {
         }
         self.forward.plan.pad_into(flat, &mut self.forward.params);
         self.forward.workspace.forget_all();
+        self.held.sort(&mut self.forward);
         Ok(())
     }
 }

@@ -72,6 +72,8 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
     let backups = "learn = { batch = 64, shards = 3, rate = 0.01, optimiser = \"soap\", expectation = { samples = 1600 } }";
     let gathered = "learn = { batch = 64, shards = 3, rate = 0.01, optimiser.adam = { expert_rows = 200 }, \
                     expectation = { samples = 1600 } }";
+    let held = "learn = { batch = 64, rate = 0.01, optimiser.soap = { expert_rows = 150 }, \
+                expectation = { samples = 1600 } }";
     let replayed = "learn = { batch = 768, shards = 3, rate = 0.01, optimiser = \"adam\", \
                     average = 0.9, \
                     expectation = { samples = 1600, starts = \"rules\", uses = 2, step = 25 } }";
@@ -91,6 +93,7 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
         (wide(BEAROFF), fixed),
         (wide(BEAROFF), backups),
         (wide(EXPERTS), gathered),
+        (EXPERTS.to_owned(), held),
         (wide(ONE_CHECKER), replayed),
         (wide(DICE), regrets),
     ];

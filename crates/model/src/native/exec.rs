@@ -225,6 +225,27 @@ impl Plan {
         self.run_some(workspace, Job { params, batch, local: None, targets: None, merges: true }, rows);
     }
 
+    /// Calls `visit` with each row and the branch that it takes at the [`switch`](Self::switch), if there is one.
+    pub(crate) fn sort(
+        &self,
+        ws: &mut Workspace,
+        params: &[f32],
+        batch: RowsView<'_>,
+        mut visit: impl FnMut(usize, usize),
+    ) {
+        let Some(route) = self.switch() else { return };
+        let cells = ws.take_cells(route, params);
+        for row in 0..batch.len() {
+            let index = batch.index_row(row);
+            let branch = match route.select {
+                Select::Index(column) => index[column] as usize,
+                _ => cells.branch(index),
+            };
+            visit(row, branch);
+        }
+        ws.cells[route.id] = cells;
+    }
+
     fn run_some(&self, workspace: &mut Workspace, job: Job<'_>, rows: Range<usize>) {
         let mut all = take(&mut workspace.all);
         if all.len() < rows.end {

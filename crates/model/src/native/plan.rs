@@ -418,6 +418,16 @@ impl Plan {
         Self { steps, widths, routes, branches, places, length, pieces, inputs, bounds, shared, program }
     }
 
+    /// The route at the top that picks one branch for each row, if all that learns is in its branches.
+    pub(crate) fn switch(&self) -> Option<&Route> {
+        let mut routes = self.steps.iter().filter_map(|step| match step {
+            Step::Route(route) => Some(route),
+            _ => None,
+        });
+        let route = routes.next().filter(|route| route.select.is_index())?;
+        (routes.next().is_none() && self.pieces.iter().all(|piece| piece.expert.is_some())).then_some(route)
+    }
+
     /// Pads a flat parameter vector.
     pub(crate) fn pad(&self, flat: &[f32]) -> Aligned {
         let mut physical = Aligned::zeros(self.length);
