@@ -21,12 +21,18 @@ pub trait Learner: Predictor {
     fn update(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError>;
 
     /// Returns Σ weight · loss, and replaces `gradient` with its gradient with respect to the flat parameters, in the order of
-    /// [`weights`](Self::weights). Without samples both are 0. Neither needs to be finite.
+    /// [`weights`](Self::weights). Whole numbers may follow that add up as the gradients do, such as the rows of each expert.
+    /// Without samples all are 0. The gradient and the sum need not be finite.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] if the learner does not learn by a gradient, or if the device fails.
     fn gradient(&mut self, _samples: &Samples, _gradient: &mut Vec<f32>) -> Result<f64, ModelError> {
         Err(ModelError::Unsupported("the model does not learn by a gradient that could be added up".into()))
+    }
+
+    /// How many numbers [`gradient`](Self::gradient) gives.
+    fn gradient_len(&self) -> usize {
+        self.program().map_or(0, |program| program.parameters())
     }
 
     /// Takes the step of [`update`](Self::update) with this Σ weight · loss and its gradient, which may be sums over parts of a
@@ -37,7 +43,7 @@ pub trait Learner: Predictor {
     /// for [`gradient`](Self::gradient).
     ///
     /// # Panics
-    /// If the gradient has another length than the parameters.
+    /// If the gradient has another length than [`gradient_len`](Self::gradient_len).
     fn descend(&mut self, _loss: f64, _gradient: &[f32], _rate: f32) -> Result<(), ModelError> {
         Err(ModelError::Unsupported("the model does not learn by a gradient that could be added up".into()))
     }

@@ -21,6 +21,7 @@ mod error;
 pub mod export;
 mod grow;
 mod head;
+mod held;
 mod learner;
 mod lower;
 pub mod machine;

@@ -4,6 +4,7 @@ use crate::checkpoint::is_of_training;
 use crate::describe::Description;
 use crate::error::ModelError;
 use crate::head::Head;
+use crate::held::Held;
 use crate::learner::{Learner, Traces};
 use crate::native::{
     self, Aligned, Bases, Derivative, Forward, Isa, Plan, SparseStep, add_scaled, scale_add,
@@ -23,6 +24,10 @@ use std::sync::Arc;
 /// The tensor of the steps of each piece, if they differ.
 const OWN_STEPS: &str = "optimiser.own_steps";
 
+/// The tensor of the rows that experts have gathered since their last steps, and the prefix of those of their gradients.
+const GATHERED_ROWS: &str = "optimiser.gathered_rows";
+const GATHERED: &str = "optimiser.gathered.";
+
 /// The tensor of the last steps of the weights of each input.
 const INPUT_STEPS: &str = "optimiser.input_steps";
 
@@ -40,6 +45,12 @@ pub struct Network {
     isa: Isa,
     /// Padded gradient. It has the layout of the parameters, as have `moments` and `traces`.
     grad: Aligned,
+    /// The gradients of `gathered` rows, while `grad` has another use.
+    aside: Aligned,
+    /// Rows of each branch of the plan since its last step, whose gradients are in `grad`; empty unless experts gather rows.
+    gathered: Vec<u64>,
+    /// Samples that wait for a step of their expert.
+    held: Held,
     moments: Vec<Aligned>,
     /// State of the optimiser SOAP.
     bases: Option<Bases>,
@@ -83,6 +94,12 @@ impl Network {
         Self {
             isa,
             grad: Aligned::zeros(params.len()),
+            aside: Aligned::default(),
+            gathered: vec![0; if optimiser.expert_rows().is_some() { plan.branches } else { 0 }],
+            held: match plan.switch().filter(|_| optimiser.expert_rows().is_some()) {
+                Some(switch) => Held::new(&plan.program.channels, switch.branches.len()),
+                None => Held::default(),
+            },
             moments: vec![Aligned::zeros(params.len()); optimiser.moments().len()],
             bases: match optimiser {
                 Optimiser::Soap(soap) => Some(Bases::new(&plan, soap)),
@@ -130,6 +147,7 @@ impl Network {
     #[inline]
     fn differentiate(&mut self, samples: &Samples) -> f64 {
         let (rows, mut loss) = (&samples.rows, 0.0);
+        self.forward.workspace.reset_pulled();
         // Experts that rows select get too few rows of a part.
         let part = if self.forward.plan.outer_choice().is_some() { rows.len().max(1) } else { PART };
         for first in (0..rows.len()).step_by(part) {
@@ -148,17 +166,44 @@ impl Network {
         loss
     }
 
-    /// Takes a step along `grad`, and sets it to 0.
+    /// Goes forward and backward, and takes a step.
+    #[inline]
+    fn learn(&mut self, samples: &Samples, rate: f32) -> Result<f64, ModelError> {
+        let loss = self.differentiate(samples);
+        let pulled = self.forward.workspace.pulled();
+        self.gathered.iter_mut().zip(pulled).for_each(|(rows, more)| *rows += more);
+        self.step(loss, rate)?;
+        Ok(loss)
+    }
+
+    /// Exchanges `grad` with zeros if it holds gathered gradients; a second call takes that back.
+    fn set_aside(&mut self) {
+        if self.gathered.iter().any(|&rows| rows > 0) {
+            self.aside.resize(self.grad.len());
+            std::mem::swap(&mut self.grad, &mut self.aside);
+        }
+    }
+
+    /// Takes a step along `grad`, and sets it to 0, both without the experts that go on to gather rows.
     fn step(&mut self, loss: f64, rate: f32) -> Result<(), ModelError> {
         let _optimiser = profile::span(Phase::Optimiser);
         if !loss.is_finite() {
             self.grad.fill(0.0);
+            self.gathered.fill(0);
             return Err(self.name_divergence());
         }
         self.steps = self.steps.saturating_add(1);
         let (plan, isa) = (&self.forward.plan, self.isa);
         self.idle.clear();
-        self.idle.extend(plan.pieces.iter().map(|piece| piece.is_idle(&self.grad)));
+        let enough = self.optimiser.expert_rows().unwrap_or(0);
+        let waits = |branch: Option<usize>| {
+            branch.and_then(|branch| self.gathered.get(branch)).is_some_and(|&rows| rows < enough)
+        };
+        let gathers = !self.gathered.is_empty();
+        self.idle.extend(plan.pieces.iter().map(|piece| match gathers {
+            true => waits(piece.expert),
+            false => piece.is_idle(&self.grad),
+        }));
         for (at, pair) in plan.pieces.windows(2).enumerate() {
             // An expert whose inputs were all 0 has run if the biases behind these weights have a gradient.
             if pair[0].inputs.len > 0 && pair[0].expert == pair[1].expert {
@@ -196,6 +241,7 @@ impl Network {
                         let (grad, first, second) =
                             (&mut grad[part()], &mut first[part()], &mut second[part()]);
                         let moves = &mut moves[part()];
+                        moves.fill(0.0);
                         native::step(isa, rule.without_decay(), moves, grad, first, second);
                         let most = longest * rate;
                         // NaN stays, so that divergence stays visible.
@@ -243,7 +289,9 @@ impl Network {
                 }
             }
         }
-        for (piece, _) in plan.pieces.iter().zip(&self.idle).filter(|(_, idle)| **idle) {
+        self.gathered.iter_mut().filter(|rows| **rows >= enough).for_each(|rows| *rows = 0);
+        // An expert that gathers rows decays in its own steps.
+        for (piece, _) in plan.pieces.iter().zip(&self.idle).filter(|(_, idle)| **idle && !gathers) {
             let rate = rate * plan.program.groups[piece.group].rate;
             let keep = 1.0 - self.optimiser.decay(rate);
             if keep < 1.0 {
@@ -312,25 +360,52 @@ impl Learner for Network {
         if samples.is_empty() {
             return Ok(0.0);
         }
-        let loss = self.differentiate(samples);
-        self.step(loss, rate)?;
-        Ok(loss)
+        if self.held.experts.is_empty() {
+            return self.learn(samples, rate);
+        }
+        self.held.add(&mut self.forward, samples);
+        let (mut held, enough) = (std::mem::take(&mut self.held), self.optimiser.expert_rows().unwrap_or(0));
+        let due = held.experts.iter_mut().filter(|samples| samples.len() as u64 >= enough);
+        let loss = due.map(|samples| {
+            let loss = self.learn(samples, rate);
+            samples.clear();
+            loss
+        });
+        let loss = loss.sum();
+        self.held = held;
+        loss
     }
 
     fn gradient(&mut self, samples: &Samples, gradient: &mut Vec<f32>) -> Result<f64, ModelError> {
         gradient.clear();
-        gradient.resize(self.program().parameters(), 0.0);
+        gradient.resize(self.gradient_len(), 0.0);
         if samples.is_empty() {
             return Ok(0.0);
         }
+        self.set_aside();
         let loss = self.differentiate(samples);
-        self.forward.plan.unpad_into(&self.grad, gradient);
+        let (flat, rows) = gradient.split_at_mut(self.program().parameters());
+        self.forward.plan.unpad_into(&self.grad, flat);
+        rows.iter_mut()
+            .zip(self.forward.workspace.pulled())
+            .for_each(|(rows, &pulled)| *rows = pulled as f32);
         self.grad.fill(0.0);
+        self.set_aside();
         Ok(loss)
     }
 
+    fn gradient_len(&self) -> usize {
+        self.program().parameters() + self.gathered.len()
+    }
+
     fn descend(&mut self, loss: f64, gradient: &[f32], rate: f32) -> Result<(), ModelError> {
-        self.forward.plan.pad_into(gradient, &mut self.grad);
+        let (flat, rows) = gradient.split_at(self.program().parameters());
+        match rows {
+            [] => self.forward.plan.pad_into(flat, &mut self.grad),
+            _ => self.forward.plan.add_into(flat, &mut self.grad),
+        }
+        assert_eq!(rows.len(), self.gathered.len());
+        self.gathered.iter_mut().zip(rows).for_each(|(rows, more)| *rows += *more as u64);
         self.step(loss, rate)
     }
 
@@ -364,6 +439,11 @@ impl Learner for Network {
             let own = self.own_steps.clone();
             state.push(Tensor::u64(OWN_STEPS, vec![own.len()], own));
         }
+        if self.gathered.iter().any(|&rows| rows > 0) {
+            state.push(Tensor::u64(GATHERED_ROWS, vec![self.gathered.len()], self.gathered.clone()));
+            state.extend(program.tensors(GATHERED, &self.forward.plan.unpad(&self.grad)));
+        }
+        state.extend(self.held.tensors());
         if !self.input_steps.is_empty() {
             let own = self.input_steps.clone();
             state.push(Tensor::u64(INPUT_STEPS, vec![own.len()], own));
@@ -393,6 +473,14 @@ impl Learner for Network {
         if let Some(own) = found.integers(INPUT_STEPS, input_steps.len())? {
             input_steps.copy_from_slice(own);
         }
+        let (mut gathered, mut grad) = (vec![0; self.gathered.len()], Aligned::zeros(params.len()));
+        if !gathered.is_empty()
+            && let Some(rows) = found.integers(GATHERED_ROWS, gathered.len())?
+        {
+            gathered.copy_from_slice(rows);
+            grad = read(GATHERED)?;
+        }
+        let held = Held::read(&program.channels, program.outputs(), &found)?;
         if let Some(bases) = &mut self.bases {
             // A state without training data starts with new bases.
             let mut fresh = bases.fresh(&self.forward.plan);
@@ -403,14 +491,22 @@ impl Learner for Network {
         }
         (self.forward.params, self.moments, self.steps) = (params, moments, steps);
         (self.own_steps, self.input_steps) = (own_steps, input_steps);
+        (self.gathered, self.grad) = (gathered, grad);
         self.forward.workspace.forget_all();
         self.traces.clear();
+        self.held.experts.iter_mut().for_each(Samples::clear);
+        if !self.held.experts.is_empty() {
+            self.held.add(&mut self.forward, &held);
+        }
         Ok(())
     }
 
     fn worker(&mut self) -> Result<Box<dyn Learner>, ModelError> {
         let (program, never_learns) = (self.program().clone(), Optimiser::default());
-        Ok(Box::new(Self::with_isa(program, &self.parameters(), never_learns, self.isa)))
+        let mut worker = Self::with_isa(program, &self.parameters(), never_learns, self.isa);
+        // Its gradients have the rows of experts too.
+        worker.gathered.resize(self.gathered.len(), 0);
+        Ok(Box::new(worker))
     }
 
     fn weights(&mut self, flat: &mut Vec<f32>) -> Result<(), ModelError> {
@@ -429,6 +525,7 @@ impl Learner for Network {
         }
         self.forward.plan.pad_into(flat, &mut self.forward.params);
         self.forward.workspace.forget_all();
+        self.held.sort(&mut self.forward);
         Ok(())
     }
 }
@@ -436,6 +533,7 @@ impl Learner for Network {
 impl Traces for Network {
     fn accumulate(&mut self, slot: usize, rows: &Rows, row: usize, decay: f32) {
         let _backward = profile::span(Phase::Backward);
+        self.set_aside();
         let mut part = std::mem::take(&mut self.part);
         part.copy_range(rows, row, 1);
         // ∇V needs the net inputs, which forward keeps only with targets. Their values do not matter.
@@ -448,6 +546,7 @@ impl Traces for Network {
         scale_add(self.isa, decay, &mut self.traces[slot], &self.grad);
         self.grad.fill(0.0);
         self.part = part;
+        self.set_aside();
     }
 
     fn follow(&mut self, slot: usize, error: f32, rate: f32) -> Result<(), ModelError> {

@@ -43,6 +43,11 @@ pub struct Adam {
     /// read the position. What momentum and decaying moments do to them in the meantime is made up for when the input next has a
     /// gradient. Native engine only, and β₁² must be below β₂.
     pub sparse: bool,
+    /// Rows that an expert gathers before it takes a step on the sum of their gradients, if rows select it. Steps then cost as
+    /// much for many experts as for one. By default each expert takes a step in every batch of which it runs a row. Native engine
+    /// only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expert_rows: Option<u64>,
 }
 
 /// Settings of SOAP.
@@ -63,17 +68,29 @@ pub struct Soap {
     /// change of the bases produces longer ones, which can destroy a network; single networks learn a little faster
     /// with 10 to 30.
     pub limit: f32,
+    /// Rows that an expert gathers before it takes a step on the sum of their gradients, if rows select it. Steps then cost as
+    /// much for many experts as for one. By default each expert takes a step in every batch of which it runs a row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expert_rows: Option<u64>,
 }
 
 impl Default for Soap {
     fn default() -> Self {
-        Self { beta1: 0.95, beta2: 0.99, epsilon: 1e-8, decay: 0.0, every: 100, limit: 1.0 }
+        Self {
+            beta1: 0.95,
+            beta2: 0.99,
+            epsilon: 1e-8,
+            decay: 0.0,
+            every: 100,
+            limit: 1.0,
+            expert_rows: None,
+        }
     }
 }
 
 impl Default for Adam {
     fn default() -> Self {
-        Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.0, sparse: false }
+        Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.0, sparse: false, expert_rows: None }
     }
 }
 
@@ -157,6 +174,9 @@ impl Optimiser {
             Self::Adam(Adam { sparse: true, .. }) => Some(
                 "`adam.sparse` runs on the native engine only: write `engine = \"native\"`, or leave it out",
             ),
+            Self::Adam(Adam { expert_rows: Some(_), .. }) => Some(
+                "`adam.expert_rows` runs on the native engine only: write `engine = \"native\"`, or leave it out",
+            ),
             _ => None,
         }
     }
@@ -177,12 +197,16 @@ impl Optimiser {
                 Err((key, format!("must be at least 0, found {v}")))
             }
         };
+        if self.expert_rows() == Some(0) {
+            let key = if matches!(self, Self::Adam(_)) { "adam.expert_rows" } else { "soap.expert_rows" };
+            return Err((key, "must be at least 1".into()));
+        }
         match *self {
             Self::Sgd(Sgd { momentum, decay }) => {
                 unit("sgd.momentum", momentum)?;
                 positive("sgd.decay", decay)
             }
-            Self::Adam(Adam { beta1, beta2, epsilon, decay, sparse }) => {
+            Self::Adam(Adam { beta1, beta2, epsilon, decay, sparse, .. }) => {
                 unit("adam.beta1", beta1)?;
                 unit("adam.beta2", beta2)?;
                 if sparse && f64::from(beta1) * f64::from(beta1) >= f64::from(beta2) {
@@ -197,7 +221,7 @@ impl Optimiser {
                 }
                 positive("adam.decay", decay)
             }
-            Self::Soap(Soap { beta1, beta2, epsilon, decay, every, limit }) => {
+            Self::Soap(Soap { beta1, beta2, epsilon, decay, every, limit, .. }) => {
                 if !(limit > 0.0 && limit.is_finite()) {
                     return Err(("soap.limit", format!("must be above 0, found {limit}")));
                 }
@@ -229,6 +253,14 @@ impl Optimiser {
         matches!(self, Self::Adam(Adam { sparse: true, .. }))
     }
 
+    /// Rows that an expert gathers before it takes a step; none if it takes one in every batch.
+    pub(crate) fn expert_rows(&self) -> Option<u64> {
+        match self {
+            Self::Sgd(_) => None,
+            Self::Adam(Adam { expert_rows, .. }) | Self::Soap(Soap { expert_rows, .. }) => *expert_rows,
+        }
+    }
+
     /// The share of the parameters that decays in a step at learning rate `rate`.
     pub(crate) fn decay(&self, rate: f32) -> f32 {
         let (Self::Sgd(Sgd { decay, .. }) | Self::Adam(Adam { decay, .. }) | Self::Soap(Soap { decay, .. })) =
@@ -243,7 +275,7 @@ impl Optimiser {
             Self::Sgd(Sgd { momentum, decay }) => StepRule::Momentum { rate, decay, momentum },
             Self::Adam(adam) => adam.rule(rate, step),
             Self::Soap(Soap { beta1, beta2, epsilon, decay, .. }) => {
-                Adam { beta1, beta2, epsilon, decay, sparse: false }.rule(rate, step)
+                Adam { beta1, beta2, epsilon, decay, ..Adam::default() }.rule(rate, step)
             }
         }
     }

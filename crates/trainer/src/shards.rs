@@ -29,8 +29,8 @@ pub(crate) struct Shards {
     tree: Tree,
     /// Samples of a shard of the learner's own thread.
     part: Samples,
-    /// Number of parameters, once it is known.
-    parameters: Option<usize>,
+    /// Numbers of a gradient, once that is known.
+    numbers: Option<usize>,
     spent: Spent,
     /// The mean of the weights after each step.
     pub(crate) average: Average,
@@ -92,7 +92,7 @@ impl Shards {
             helpers: None,
             tree: Tree::new(count),
             part: Samples::default(),
-            parameters: None,
+            numbers: None,
             spent: Spent::default(),
             average: Average::default(),
         }
@@ -177,9 +177,7 @@ impl Shards {
 
     fn step(&mut self, learner: &mut dyn Learner, batch: Batch<'_>, rate: f32) -> Result<f64, ModelError> {
         // With those that do not learn.
-        let n = *self
-            .parameters
-            .get_or_insert_with(|| learner.program().map_or(0, |program| program.parameters()));
+        let n = *self.numbers.get_or_insert_with(|| learner.gradient_len());
         let samples = match batch {
             // Of all ranks.
             Batch::Whole(samples) => samples.len() * self.mine.len() / self.count,

@@ -38,6 +38,8 @@ const BEAROFF: &str = "game = { rules = \"bearoff:4\", encoder = \"one-sided\" }
                        evaluate = { positions = 500, validation = 200 }\n";
 const ONE_CHECKER: &str = "head = \"outcomes\"\ngame = { rules = \"backgammon:1\", encoder = \"points\" }\n\
                            architecture.mlp = { hidden = [6] }\n";
+const EXPERTS: &str = "head = \"outcomes\"\ngame = { rules = \"backgammon:1\", encoder = \"points+classes\" }\n\
+                       architecture.symbolic = { by = \"phase\", expert.mlp = { hidden = [6] } }\n";
 const DICE: &str = "game = { rules = \"liars-dice:openspiel:1-1:3\", encoder = \"bids:1-1:3\" }\n\
                     architecture.mlp = { hidden = [8], activation = \"relu\", output = \"linear\" }\n";
 
@@ -68,6 +70,10 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
     let fixed =
         "learn = { batch = 300, shards = 4, rate = 0.01, supervised = { samples = 2000, examples = 70 } }";
     let backups = "learn = { batch = 64, shards = 3, rate = 0.01, optimiser = \"soap\", expectation = { samples = 1600 } }";
+    let gathered = "learn = { batch = 64, shards = 3, rate = 0.01, optimiser.adam = { expert_rows = 200 }, \
+                    expectation = { samples = 1600 } }";
+    let held = "learn = { batch = 64, rate = 0.01, optimiser.soap = { expert_rows = 150 }, \
+                expectation = { samples = 1600 } }";
     let replayed = "learn = { batch = 768, shards = 3, rate = 0.01, optimiser = \"adam\", \
                     average = 0.9, \
                     expectation = { samples = 1600, starts = \"rules\", uses = 2, step = 25 } }";
@@ -86,6 +92,8 @@ fn any_number_of_ranks_and_threads_gives_the_same_bits() {
         (wide(BEAROFF), drawn),
         (wide(BEAROFF), fixed),
         (wide(BEAROFF), backups),
+        (wide(EXPERTS), gathered),
+        (EXPERTS.to_owned(), held),
         (wide(ONE_CHECKER), replayed),
         (wide(DICE), regrets),
     ];

@@ -38,7 +38,7 @@ impl Stepper {
                 let sgd = SgdConfig::new().with_momentum((momentum > 0.0).then_some(config)).build();
                 Self::Sgd { sgd, decay: decay.into() }
             }
-            Optimiser::Adam(Adam { beta1, beta2, epsilon, decay, sparse: _ }) => Self::Adam(
+            Optimiser::Adam(Adam { beta1, beta2, epsilon, decay, .. }) => Self::Adam(
                 AdamWConfig::new()
                     .with_beta_1(beta1)
                     .with_beta_2(beta2)

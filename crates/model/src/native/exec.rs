@@ -41,6 +41,8 @@ pub(crate) struct Workspace {
     selected: Vec<Selected>,
     /// For each route: the number of rows, and of rows per branch, since the last call of `reset_usage`.
     usage: Vec<(u64, Vec<u64>)>,
+    /// For each branch that rows select: the rows that went backward since the last call of `reset_pulled`.
+    pulled: Vec<u64>,
     all: Vec<u32>,
     /// The expert of each row of a merged route.
     experts: Vec<u32>,
@@ -96,6 +98,7 @@ impl Workspace {
             part: Aligned::default(),
             selected: (0..plan.routes).map(|_| Selected::default()).collect(),
             usage: vec![(0, vec![]); plan.routes],
+            pulled: vec![0; plan.branches],
             all: Vec::new(),
             experts: Vec::new(),
             packed: vec![Vec::new(); plan.routes],
@@ -144,6 +147,16 @@ impl Workspace {
             *rows = 0;
             runs.fill(0);
         }
+    }
+
+    /// The number of rows that went backward through each branch of the plan since the last call of [`Self::reset_pulled`].
+    /// Routes to all branches do not count.
+    pub(crate) fn pulled(&self) -> &[u64] {
+        &self.pulled
+    }
+
+    pub(crate) fn reset_pulled(&mut self) {
+        self.pulled.fill(0);
     }
 
     /// Forgets copies of learned parameters. Call it whenever they change.
@@ -210,6 +223,27 @@ impl Plan {
         rows: Range<usize>,
     ) {
         self.run_some(workspace, Job { params, batch, local: None, targets: None, merges: true }, rows);
+    }
+
+    /// Calls `visit` with each row and the branch that it takes at the [`switch`](Self::switch), if there is one.
+    pub(crate) fn sort(
+        &self,
+        ws: &mut Workspace,
+        params: &[f32],
+        batch: RowsView<'_>,
+        mut visit: impl FnMut(usize, usize),
+    ) {
+        let Some(route) = self.switch() else { return };
+        let cells = ws.take_cells(route, params);
+        for row in 0..batch.len() {
+            let index = batch.index_row(row);
+            let branch = match route.select {
+                Select::Index(column) => index[column] as usize,
+                _ => cells.branch(index),
+            };
+            visit(row, branch);
+        }
+        ws.cells[route.id] = cells;
     }
 
     fn run_some(&self, workspace: &mut Workspace, job: Job<'_>, rows: Range<usize>) {
@@ -924,6 +958,9 @@ impl Plan {
                     copy(to, &from[r * from_stride + column..], width);
                 }
                 ws.adjoints[result] = to;
+            }
+            if !matches!(route.select, Select::All) {
+                ws.pulled[branch.number] += rows.len() as u64;
             }
             let job = Job { local, ..job };
             let steps = Steps { all: &branch.steps, results: &branch.results };

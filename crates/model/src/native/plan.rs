@@ -316,6 +316,8 @@ impl MixedForm {
 
 #[derive(Debug)]
 pub(crate) struct Branch {
+    /// Its number among the branches of all routes.
+    pub(crate) number: usize,
     pub(crate) steps: Vec<Step>,
     pub(crate) results: Vec<ValueId>,
 }
@@ -325,7 +327,7 @@ pub(crate) struct Branch {
 pub(crate) struct Piece {
     pub(crate) span: Span,
     pub(crate) group: usize,
-    /// The branch that they belong to, counted over all branches that rows select.
+    /// The number of the branch that they belong to, if rows select it.
     pub(crate) expert: Option<usize>,
     /// The inputs whose weights they are, row by row, counted over all pieces; empty if they are stepped as one.
     pub(crate) inputs: Span,
@@ -349,6 +351,8 @@ pub(crate) struct Plan {
     pub(crate) widths: Vec<usize>,
     /// Number of routes.
     pub(crate) routes: usize,
+    /// Number of branches of all routes.
+    pub(crate) branches: usize,
     /// Padded span of each parameter.
     pub(crate) places: Vec<Span>,
     pub(crate) length: usize,
@@ -372,7 +376,8 @@ impl Plan {
         let (mut places, mut length) = (Vec::new(), 0);
         let mut pieces: Vec<Piece> = Vec::new();
         let mut experts = vec![None; program.params.len()];
-        find_experts(&program.body, None, &mut 0, &mut experts);
+        let mut branches = 0;
+        find_experts(&program.body, None, &mut branches, &mut experts);
         let mut by_input = vec![false; program.params.len()];
         if sparse {
             find_first_layers(&program.body, &mut vec![false; program.widths.len()], &mut by_input);
@@ -405,11 +410,22 @@ impl Plan {
         let mut shared = vec![false; program.widths.len()];
         find_shared(&program.body, &mut shared);
         let widths = program.widths.clone();
-        let mut planner = Planner { program: &program, places: &places, widths, routes: 0, shared: &shared };
+        let mut planner =
+            Planner { program: &program, places: &places, widths, routes: 0, branches: 0, shared: &shared };
         let steps = planner.block(&program.body);
         let (widths, routes) = (planner.widths, planner.routes);
         shared.resize(widths.len(), false);
-        Self { steps, widths, routes, places, length, pieces, inputs, bounds, shared, program }
+        Self { steps, widths, routes, branches, places, length, pieces, inputs, bounds, shared, program }
+    }
+
+    /// The route at the top that picks one branch for each row, if all that learns is in its branches.
+    pub(crate) fn switch(&self) -> Option<&Route> {
+        let mut routes = self.steps.iter().filter_map(|step| match step {
+            Step::Route(route) => Some(route),
+            _ => None,
+        });
+        let route = routes.next().filter(|route| route.select.is_index())?;
+        (routes.next().is_none() && self.pieces.iter().all(|piece| piece.expert.is_some())).then_some(route)
     }
 
     /// Pads a flat parameter vector.
@@ -429,6 +445,14 @@ impl Plan {
         let mut flat = vec![0.0; self.program.parameters()];
         self.unpad_into(physical, &mut flat);
         flat
+    }
+
+    /// Adds a flat vector to a padded one.
+    pub(crate) fn add_into(&self, flat: &[f32], physical: &mut [f32]) {
+        self.each_row(|logical, at, n| {
+            let (sums, flat) = (&mut physical[at..at + n], &flat[logical..logical + n]);
+            sums.iter_mut().zip(flat).for_each(|(sum, x)| *sum += x);
+        });
     }
 
     /// Like [`Self::unpad`], in place.
@@ -460,7 +484,8 @@ fn physical_len(shape: &[usize]) -> usize {
     entries.next_multiple_of(LANES)
 }
 
-/// Notes for each parameter which branch it belongs to, if rows select it; the innermost counts.
+/// Notes for each parameter the number of the branch that it belongs to, if rows select it; the innermost counts. Branches have
+/// the numbers that [`Planner::block`] gives them.
 fn find_experts(block: &Block, inside: Option<usize>, count: &mut usize, experts: &mut [Option<usize>]) {
     for op in &block.ops {
         match op {
@@ -468,8 +493,8 @@ fn find_experts(block: &Block, inside: Option<usize>, count: &mut usize, experts
             Op::Scale { beta: param, .. } | Op::Gather { table: param, .. } => experts[*param] = inside,
             Op::Route { select, branches, .. } => {
                 for branch in branches {
-                    *count += 1;
                     let own = (!matches!(select, Selector::All)).then_some(*count);
+                    *count += 1;
                     find_experts(branch, own.or(inside), count, experts);
                 }
             }
@@ -534,6 +559,7 @@ struct Planner<'a> {
     places: &'a [Span],
     widths: Vec<usize>,
     routes: usize,
+    branches: usize,
     shared: &'a [bool],
 }
 
@@ -667,8 +693,12 @@ impl Planner<'_> {
     fn route(&mut self, select: Selector, branches: &[Block], out: &[ValueId], gates: &[Gate]) -> Route {
         let id = self.routes;
         self.routes += 1;
-        let branches: Vec<Branch> =
-            branches.iter().map(|b| Branch { steps: self.block(b), results: b.results.clone() }).collect();
+        let branch = |block: &Block| {
+            let number = self.branches;
+            self.branches += 1;
+            Branch { number, steps: self.block(block), results: block.results.clone() }
+        };
+        let branches: Vec<Branch> = branches.iter().map(branch).collect();
         let select = match select {
             Selector::Index(channel) => Select::Index(self.program.layout.offsets[channel]),
             Selector::Mask(logs) => Select::Mask(gate_of(gates, logs).weights),

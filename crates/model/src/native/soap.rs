@@ -73,8 +73,8 @@ impl Bases {
         Self { settings, layers, moves: vec![0.0; plan.length], room: Default::default(), zeros }
     }
 
-    /// The steps of all parameters against a gradient. `adam` takes a step of Adam on (moves, gradient, first moments, second
-    /// moments), all in the bases; it sets the gradient to 0. `steps` says for the first parameter of a layer which of its own steps
+    /// The steps of all parameters against a gradient. `adam` sets the moves of the parameters that have a step to 0 and takes a step
+    /// of Adam on (moves, gradient, first moments, second moments), all in the bases; it sets their gradient to 0. `steps` says for the first parameter of a layer which of its own steps
     /// this is, from 1; a layer without one keeps its state.
     pub(crate) fn step(
         &mut self,
@@ -104,7 +104,6 @@ impl Bases {
             layer.turn(isa, true, &mut a, &mut c, &self.zeros);
             layer.scatter(&a, grad);
         }
-        self.moves.fill(0.0);
         adam(&mut self.moves, grad, first, second);
         for layer in self.layers.iter().filter(|layer| steps(layer.weight.start).is_some()) {
             layer.gather(&self.moves, &mut a);

@@ -168,12 +168,7 @@ fn optimisers_follow_their_formulas() {
 /// An expert that has waited learns as if the steps without it had not been.
 #[test]
 fn experts_that_no_row_runs_through_keep_weights_and_moments() {
-    let channels = [Channel::new("x", ChannelKind::Dense(3)), Channel::new("phase", ChannelKind::Index(2))];
-    let expert = r#"{ "mlp": { "hidden": [4] } }"#;
-    let text = format!(r#"{{ "symbolic": {{ "by": "phase", "expert": {expert} }} }}"#);
-    let architecture: Architecture = serde_json::from_str(&text).unwrap();
-    let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
-    let params = program.draw(&mut adept_rng());
+    let (program, channels, params) = two_experts();
     let of_phase = |phase: u64| {
         let mut rows = Rows::new(&channels);
         for x in [[0.5, -0.3, 1.0], [0.1, 0.7, -0.4]] {
@@ -205,6 +200,139 @@ fn experts_that_no_row_runs_through_keep_weights_and_moments() {
         assert_eq!(resumed.parameters()[second..], never.parameters()[second..], "{optimiser:?}");
         assert_ne!(resumed.parameters()[second..], params[second..]);
         assert_ne!(resumed.parameters()[..second], params[..second]);
+    }
+}
+
+/// Two experts by the index `phase`, their channels, and initial parameters.
+fn two_experts() -> (Arc<Program>, [Channel; 2], Vec<f32>) {
+    let channels = [Channel::new("x", ChannelKind::Dense(3)), Channel::new("phase", ChannelKind::Index(2))];
+    let expert = r#"{ "mlp": { "hidden": [4] } }"#;
+    let text = format!(r#"{{ "symbolic": {{ "by": "phase", "expert": {expert} }} }}"#);
+    let architecture: Architecture = serde_json::from_str(&text).unwrap();
+    let program = Arc::new(lower(&architecture, &channels, &Head::Value).unwrap());
+    let params = program.draw(&mut adept_rng());
+    (program, channels, params)
+}
+
+/// Rows of these phases, of batch number `step`.
+fn of_phases(channels: &[Channel], step: usize, phases: &[u64]) -> Samples {
+    let mut samples = Samples::new(channels);
+    for (r, &phase) in phases.iter().enumerate() {
+        let row = samples.rows.push();
+        row.index[0] = phase;
+        row.dense.iter_mut().enumerate().for_each(|(i, x)| *x = number(step * 31 + r * 7 + i));
+        samples.targets.push(number(step * 17 + r + 3));
+        samples.weights.push(0.25);
+    }
+    samples
+}
+
+/// A pseudo-random number in ±0.5.
+fn number(i: usize) -> f32 {
+    ((i * 7919 + 13) % 1009) as f32 / 1009.0 - 0.5
+}
+
+/// Optimisers whose experts gather rows.
+fn gathering(rows: u64) -> [Optimiser; 3] {
+    let expert_rows = Some(rows);
+    [
+        Optimiser::Adam(Adam { decay: 0.5, expert_rows, ..Adam::default() }),
+        Optimiser::Adam(Adam { sparse: true, expert_rows, ..Adam::default() }),
+        // In the bases many gradients are 0 but for rounding, which a small ε would amplify to full steps.
+        Optimiser::Soap(Soap { every: 3, decay: 0.5, epsilon: 0.01, expert_rows, ..Soap::default() }),
+    ]
+}
+
+/// Many small batches make the steps of one batch with the rows of all, and an expert without rows stays as it was.
+#[test]
+fn experts_gather_rows_before_a_step() {
+    let (program, channels, params) = two_experts();
+    let second = program.params.iter().position(|p| p.name.starts_with("expert.1")).unwrap();
+    let second = program.params[second].offset;
+    for (gathers, plain) in gathering(6).into_iter().zip(gathering(1)) {
+        let new = |optimiser| Network::new(program.clone(), &params, optimiser);
+        let (mut parts, mut whole) = (new(gathers), new(plain));
+        for step in 0..20 {
+            let batches: Vec<Samples> = (0..3).map(|k| of_phases(&channels, 3 * step + k, &[1, 1])).collect();
+            let mut all = Samples::new(&channels);
+            for (k, batch) in batches.iter().enumerate() {
+                let before = parts.parameters();
+                parts.update(batch, 0.01).unwrap();
+                assert_eq!(before == parts.parameters(), k < 2, "{gathers:?}, step {step}, batch {k}");
+                for r in 0..batch.len() {
+                    all.rows.push_from(&batch.rows, r);
+                }
+                all.targets.extend(&batch.targets);
+                all.weights.extend(&batch.weights);
+            }
+            whole.update(&all, 0.01).unwrap();
+            for (a, b) in parts.parameters().iter().zip(whole.parameters()) {
+                assert!((a - b).abs() < 1e-5, "{gathers:?}, step {step}: {a} {b}");
+            }
+        }
+        assert_eq!(parts.parameters()[..second], params[..second], "{gathers:?}: an expert without rows");
+        assert_ne!(parts.parameters()[second..], params[second..]);
+    }
+}
+
+/// One row is enough in every batch, so these are the steps of experts that gather none.
+#[test]
+fn experts_that_gather_one_row_take_every_step() {
+    let (program, channels, params) = two_experts();
+    let soap = |expert_rows| Optimiser::Soap(Soap { every: 3, expert_rows, ..Soap::default() });
+    let adam = |expert_rows| Optimiser::Adam(Adam { expert_rows, ..Adam::default() });
+    for [gathers, plain] in [[soap(Some(1)), soap(None)], [adam(Some(1)), adam(None)]] {
+        let new = |optimiser| Network::new(program.clone(), &params, optimiser);
+        let (mut a, mut b) = (new(gathers), new(plain));
+        for step in 0..30 {
+            let samples = of_phases(&channels, step, [&[0, 1, 1][..], &[0], &[1, 1, 1]][step % 3]);
+            let losses = [&mut a, &mut b].map(|network| network.update(&samples, 0.01).unwrap());
+            assert!((losses[0] - losses[1]).abs() < 1e-12, "{gathers:?}: {losses:?}");
+            let (mut c, (loss, gradient)) = (new(gathers), gradient_of(&mut b, &samples));
+            c.adopt(&b.parameters()).unwrap();
+            assert_eq!(gradient_of(&mut c, &samples).1[..gradient.len()], gradient, "{loss}");
+        }
+        assert_eq!(a.parameters(), b.parameters(), "{gathers:?}");
+    }
+}
+
+/// A state in the middle of gathering goes on with the same bits, and it does not matter which copy computes gradients.
+#[test]
+fn gathered_rows_are_part_of_the_state() {
+    let (program, channels, params) = two_experts();
+    for optimiser in gathering(7) {
+        // Updates hold the samples of a switched expert back, and given gradients are added up.
+        let new = || Network::new(program.clone(), &params, optimiser);
+        let (mut whole, mut alone, mut helped) = (new(), new(), new());
+        let mut helper = helped.worker().unwrap();
+        let (mut flat, mut interrupted) = (Vec::new(), 0);
+        for step in 0..40 {
+            let samples = of_phases(&channels, step, [&[0, 1, 1][..], &[0], &[1, 1, 0]][step % 3]);
+            whole.update(&samples, 0.01).unwrap();
+            let (loss, gradient) = gradient_of(&mut alone, &samples);
+            assert_eq!(gradient.len(), alone.gradient_len());
+            alone.descend(loss, &gradient, 0.01).unwrap();
+            helped.weights(&mut flat).unwrap();
+            helper.adopt(&flat).unwrap();
+            assert_eq!((loss, gradient.clone()), gradient_of(&mut *helper, &samples));
+            helped.descend(loss, &gradient, 0.01).unwrap();
+            for network in [&mut whole, &mut helped] {
+                let (state, mut resumed) = (network.state().unwrap(), new());
+                let waits = ["optimiser.held_rows", "optimiser.gathered_rows"];
+                interrupted += usize::from(state.iter().any(|t| waits.contains(&&*t.name)));
+                resumed.restore(&state).unwrap();
+                assert!(resumed.state().unwrap() == state, "{optimiser:?}, step {step}");
+                *network = resumed;
+            }
+            assert!(alone.state().unwrap() == helped.state().unwrap(), "{optimiser:?}, step {step}");
+        }
+        let mut plain = new();
+        for step in 0..40 {
+            let samples = of_phases(&channels, step, [&[0, 1, 1][..], &[0], &[1, 1, 0]][step % 3]);
+            plain.update(&samples, 0.01).unwrap();
+        }
+        assert!(plain.state().unwrap() == whole.state().unwrap(), "{optimiser:?}: resumed at every step");
+        assert!(interrupted > 40, "{optimiser:?}: {interrupted}");
     }
 }
 
@@ -394,7 +522,7 @@ fn soap_follows_its_formula() {
     let points = [[0.9, -0.2], [-0.5, 0.8], [0.3, 0.6], [-0.7, -0.9], [0.1, -0.6]];
     points.iter().for_each(|x| rows.push().dense.copy_from_slice(x));
     let samples = samples(rows, vec![0.9, -0.8, 0.2, 0.7, -0.9]);
-    let settings = Soap { beta1: 0.8, beta2: 0.9, epsilon: 1e-6, decay: 0.1, every: 4, limit: 1.0 };
+    let settings = Soap { beta1: 0.8, beta2: 0.9, epsilon: 1e-6, decay: 0.1, every: 4, ..Soap::default() };
     let mut rng = adept_rng();
     let mut network = Network::new(program.clone(), &program.draw(&mut rng), Optimiser::Soap(settings));
     let unit = |i: usize| (0..3).map(|j| f64::from(u8::from(i == j))).collect();

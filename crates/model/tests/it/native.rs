@@ -174,6 +174,31 @@ fn shared_layers_are_read_by_gates_and_experts() {
     }
 }
 
+/// The rows of a decision that stay with an expert are each computed from the row before, wherever the others are.
+#[test]
+fn experts_compute_rows_of_a_decision_by_differences() {
+    let channels = [Channel::new("x", ChannelKind::Dense(96)), Channel::new("cell", ChannelKind::Index(3))];
+    let text =
+        r#"{ "symbolic": { "by": "cell", "expert": { "mlp": { "inputs": ["x"], "hidden": [24, 5] } } } }"#;
+    let program = Arc::new(lower(&serde_json::from_str(text).unwrap(), &channels, &Head::Value).unwrap());
+    let params = program.draw(&mut Xoshiro256PlusPlus::seed_from_u64(5));
+    let mut rows = Rows::new(&channels);
+    for r in 0..60 {
+        let row = rows.push();
+        row.index[0] = (r * 7 % 3) as u64;
+        // Each differs from the next in two inputs of twenty.
+        (r..r + 20).for_each(|i| row.dense[i % 96] = 0.3 + (i % 5) as f32 / 7.0);
+    }
+    for isa in Isa::available() {
+        let mut network = Network::with_isa(program.clone(), &params, Optimiser::default(), isa);
+        let (mut alone, mut differences) = (Vec::new(), Vec::new());
+        network.evaluate(&rows, &mut alone);
+        network.evaluate(&rows.clone().similar_neighbours(), &mut differences);
+        assert!(alone != differences, "{isa:?}: no row was computed from the row before");
+        assert!(alone.iter().zip(&differences).all(|(a, b)| (a - b).abs() < 1e-6), "{isa:?}");
+    }
+}
+
 /// Whether parameter `i` of the flat vector is constant.
 fn is_fixed(program: &Program, i: usize) -> bool {
     program.params.iter().any(|p| p.fixed && (p.offset..p.offset + p.len()).contains(&i))
