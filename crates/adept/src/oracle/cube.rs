@@ -79,7 +79,7 @@ pub(super) fn before_roll(equities: &CubeEquities, is_over: bool) -> Answer {
         rows.push(row);
     }
     let header = ["cube", "equity", "no double", "double/take", "double/pass", "best"];
-    Answer { json: json.into(), text: output::table(&header, &rows) }
+    Answer { json: json.into(), text: output::table(&header, rows) }
 }
 
 /// Solves the tables of a cube at a score.
@@ -149,7 +149,7 @@ pub(super) fn match_answers(positions: &[Situation], terms: &[Terms], threads: u
             Some(_) => &["cube", "", "value", "best move"],
             None => &["cube", "", "value", "no double", "double/take", "double/pass", "best"],
         };
-        let text = format!("\n{situation}\n{}", output::table(header, &rows));
+        let text = format!("\n{situation}\n{}", output::table(header, rows));
         answers.push(Answer { json: json.into(), text });
     }
     Ok(answers)
@@ -216,7 +216,7 @@ fn after_roll(table: &CubeTable, decision: DicePosition) -> Result<Answer> {
         rows.push(vec![owner.to_string(), signed(value), play.clone()]);
         json.insert(owner.to_string(), json!({ "value": value, "move": play }));
     }
-    Ok(Answer { json: json.into(), text: output::table(&["cube", "equity", "best move"], &rows) })
+    Ok(Answer { json: json.into(), text: output::table(&["cube", "equity", "best move"], rows) })
 }
 
 pub(super) fn moves(decision: DicePosition, owner: CubeOwner, args: &TableArgs, as_json: bool) -> Result<()> {
@@ -234,14 +234,11 @@ pub(super) fn moves(decision: DicePosition, owner: CubeOwner, args: &TableArgs, 
         );
         return output::json(&json!({ "moves": moves.collect::<Vec<Value>>(), "cube": owner.to_string() }));
     }
-    let rows: Vec<Vec<String>> = moves
-        .iter()
-        .map(|&(s, value)| {
-            vec![decision.notation(s), text(s), signed(value), signed(best - value)[1..].to_string()]
-        })
-        .collect();
+    let rows = moves.iter().map(|&(s, value)| {
+        vec![decision.notation(s), text(s), signed(value), signed(best - value)[1..].to_string()]
+    });
     let note = format!("equity: of the side that moves, per unit of the cube ({owner}), in money play\n");
-    output::text(&(output::table(&["play", "afterstate", "equity", "loss"], &rows) + &note))
+    output::text(&(output::table(&["play", "afterstate", "equity", "loss"], rows) + &note))
 }
 
 /// Compares the equities without a double of a gnubg file, by owner of the cube. None if the file has none, or if there
