@@ -1,5 +1,7 @@
 // What the scripts share: the browser, questions to the server, and a count of what went wrong.
 
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 
 export const base = process.env.ADEPT_URL ?? 'http://127.0.0.1:8080';
@@ -43,4 +45,18 @@ export async function post(path, body) {
   const headers = { 'Content-Type': 'application/json' };
   const answer = await fetch(`${base}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   return answer.json();
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Counts what axe finds on a page. */
+export async function checkAxe(page, name) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  for (const found of violations) check(`${name}: axe`, false, `${found.id} ${found.nodes[0].html.slice(0, 160)}`);
+}
+
+export async function goTo(page, hash) {
+  await page.goto('about:blank');
+  await page.goto(`${base}/#/${hash}`);
 }

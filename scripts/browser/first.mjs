@@ -1,16 +1,11 @@
 // Time to the first board in fresh browser contexts, which have nothing in their caches: node target/browser/first.mjs, beside a server
 // as in run.sh. Milliseconds from the start of the navigation to the frame after the board has come.
 
-import { base, launch } from './browser.mjs';
+import { base, launch, post } from './browser.mjs';
 
 const TIMES = 12;
 
-const begun = await fetch(`${base}/api/v1/plays`, {
-  method: 'POST',
-  headers: { 'Content-Type': 'application/json' },
-  body: JSON.stringify({ game: 'backgammon', opponent: 'random', seat: 1 }),
-});
-const { id } = await begun.json();
+const { id } = await post('/plays', { game: 'backgammon', opponent: 'random', seat: 1 });
 const browser = await launch();
 for (const [what, path, wanted] of [['games to choose', '/#/', '.card'], ['backgammon', `/#/play/${id}`, '.board-side svg']]) {
   const times = [];

@@ -5,7 +5,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { base, check, finish, launch, open, post } from './browser.mjs';
+import { base, check, finish, goTo, launch, open, post } from './browser.mjs';
 
 const folder = process.argv[2] ?? '.';
 const viewport = { width: 1280, height: 800 };
@@ -23,15 +23,10 @@ async function shoot(page, name) {
   check(`${file} is small`, picture.length < LARGEST, `${picture.length} bytes`);
 }
 
-async function look(page, hash) {
-  await page.goto('about:blank');
-  await page.goto(`${base}/#/${hash}`);
-}
-
 /** A game in its middle, with the thoughts of its opponent. */
 async function takePlay(page) {
   const { id } = await post('/plays', { game: 'backgammon', opponent: AGENT, seat: 1, seed: 4, from: MIDDLE });
-  await look(page, `play/${id}`);
+  await goTo(page, `play/${id}`);
   await page.waitForSelector('.candidate');
   await shoot(page, 'play-backgammon');
 }
@@ -45,7 +40,7 @@ async function takeAnalysis(page) {
     const { move } = value.moves[n % 3 === 0 ? Math.min(2, value.moves.length - 1) : 0];
     play = await post(`/plays/${id}/moves`, { move });
   }
-  await look(page, `play/${id}`);
+  await goTo(page, `play/${id}`);
   await page.getByRole('button', { name: 'Analyse the game' }).click();
   await page.locator('.decisions button').first().click();
   await page.waitForSelector('.candidates:not(.decisions) .candidate');
@@ -57,7 +52,7 @@ async function takeAnalysis(page) {
 async function takeTraining(page) {
   const { runs } = await get('/runs');
   check('there are runs', runs.length > 0);
-  await look(page, `runs?run=${runs.map(({ id }) => encodeURIComponent(id)).join(',')}`);
+  await goTo(page, `runs?run=${runs.map(({ id }) => encodeURIComponent(id)).join(',')}`);
   await page.waitForSelector('.chart');
   const mean = page.getByText('mean of seeds', { exact: false });
   if (await mean.count()) await mean.first().click();

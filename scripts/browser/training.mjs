@@ -1,20 +1,10 @@
 // Starts training runs, stops them and goes on with them, plays against one, and reads the page of the API. The server needs `--train`.
 
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { base, check, finish, launch, open } from './browser.mjs';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+import { base, check, checkAxe, finish, launch, open } from './browser.mjs';
 
 const browser = await launch();
 const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', bypassCSP: true });
 const page = await open(context);
-
-async function checkAxe(name) {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  for (const found of violations) check(`${name}: axe`, false, `${found.id} ${found.nodes[0].html.slice(0, 160)}`);
-}
 
 /** Opens the form if it is closed, and fills it for tic-tac-toe. */
 async function fill(games, seed, units = '10') {
@@ -47,14 +37,14 @@ const seed = Date.now() % 1e9;
 await fill(2000, seed, '0');
 await page.click('text=Start the run');
 await page.waitForSelector('form .fault:not(:empty)');
-await checkAxe('the form');
+await checkAxe(page, 'the form');
 
 // A short run, from its start to a game against it.
 const short = await start(2000, seed);
 await becomes(short, 'finished');
 await page.waitForSelector('.chart .line');
 check('it is chosen', page.url().includes(encodeURIComponent(short)));
-await checkAxe('a run');
+await checkAxe(page, 'a run');
 
 // A long one that is stopped, goes on, and is stopped again.
 const long = await start(50_000_000, seed + 1);
@@ -79,7 +69,7 @@ await page.goto(`${base}/#/api`);
 await page.waitForSelector('h1:has-text("HTTP API")');
 for (const summary of await page.locator('summary').all()) await summary.click();
 check('runs can be begun by curl', (await page.locator('pre').allTextContents()).some((text) => text.includes('/api/v1/runs') && text.includes('-d ')));
-await checkAxe('the API');
+await checkAxe(page, 'the API');
 await page.locator('.example button').first().click();
 await page.waitForSelector('#message:not([hidden])');
 

@@ -1,11 +1,8 @@
 // Every view, light and dark, narrow and wide: no finding of axe, nothing wider than the window, nothing too small to touch. And what the
 // page asks for.
 
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { base, check, finish, launch, open, post } from './browser.mjs';
+import { base, check, checkAxe, finish, goTo, launch, open, post } from './browser.mjs';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PLAYS = [
   ['backgammon', 'small-88-24', 1],
   ['tictactoe', 'random', 1],
@@ -38,15 +35,12 @@ const small = () =>
     .map((element) => `${element.tagName} ${element.textContent.slice(0, 20)}`);
 
 async function look(page, [hash, name], where) {
-  await page.goto('about:blank');
-  await page.goto(`${base}/#/${hash}`);
+  await goTo(page, hash);
   await page.waitForSelector('main h1, .board > *, form');
   await page.waitForTimeout(200);
   const scroll = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   check(`${name} fits ${where}`, scroll <= 0, `${scroll} pixels too wide`);
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  for (const found of violations) check(`${name} ${where}: axe`, false, `${found.id} ${found.nodes[0].html.slice(0, 160)}`);
+  await checkAxe(page, `${name} ${where}`);
   const tiny = await page.evaluate(small);
   check(`${name} ${where}: targets`, tiny.length === 0, tiny.slice(0, 4).join(' | '));
 }

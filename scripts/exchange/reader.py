@@ -34,10 +34,8 @@ ANY = (-np.inf, np.inf)
 class Checkpoint:
     """The manifest and the tensors of a checkpoint folder."""
 
-    def __init__(self, folder):
-        folder = pathlib.Path(folder)
-        self.manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        self.tensors = load_file(folder / "weights.safetensors")
+    def __init__(self, path):
+        self.manifest, self.tensors = self.read(pathlib.Path(path))
         self.channels = {c["name"]: c for c in self.manifest["channels"]}
         head = self.manifest.get("head")
         # The classes of outcomes; None for a network of values or a policy.
@@ -48,7 +46,11 @@ class Checkpoint:
         self.h = None
         self.used = set()
 
-    def values(self, rows):
+    def read(self, folder):
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        return manifest, load_file(folder / "weights.safetensors")
+
+    def __call__(self, rows):
         """Values of rows: an array [rows, width] for each channel name."""
         if self.classes is None:
             return self.outputs(rows)[:, 0]
@@ -304,7 +306,7 @@ def compare(folder, rows=2_000):
             c["name"]: (index if c["kind"] in ("index", "key") else dense)[:, c["first"] : c["first"] + c["width"]]
             for c in about["channels"]
         }
-    found = checkpoint.values(parts)
+    found = checkpoint(parts)
     assert found.shape == native.shape and np.isfinite(found).all() and native.std() > 0, folder
     outputs = checkpoint.outputs(parts)
     assert outputs.shape == probabilities.shape and probabilities.std(axis=0).min() > 0, folder

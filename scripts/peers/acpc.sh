@@ -31,14 +31,8 @@ done
 [ -n "$dealer" ] || { usage >&2; exit 2; }
 [ -x "$dealer" ] || { echo "$dealer is not a program: build the dealer first" >&2; exit 2; }
 ((${#agents[@]})) || agents=(soarbot always-call)
-root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/../adept.sh"
 dealer=$(cd "$(dirname "$dealer")" && pwd)/$(basename "$dealer")
-adept=${ADEPT_BIN:-}
-if [ -z "$adept" ]; then
-    cargo build --release --manifest-path "$root/Cargo.toml" --bin adept
-    adept=$root/target/release/adept
-fi
-adept=$(cd "$(dirname "$adept")" && pwd)/$(basename "$adept")
 
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2> /dev/null || true; rm -rf "$work"' EXIT

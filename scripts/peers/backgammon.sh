@@ -39,16 +39,8 @@ while (($#)); do
 done
 ((${#agents[@]})) || { usage >&2; exit 2; }
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../.." && pwd)
-
-. "$here/gnubg.sh"
-
-adept=${ADEPT_BIN:-}
-if [[ -z $adept ]]; then
-    (cd "$root" && cargo build --release)
-    adept=$root/target/release/adept
-fi
+. "$(dirname "$0")/gnubg.sh"
+. "$(dirname "$0")/../adept.sh"
 out=${out:-$root/target/peers/backgammon}
 
 work=$(mktemp -d)

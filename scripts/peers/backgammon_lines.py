@@ -10,23 +10,16 @@ another gnubg. Prints the questions by kind, and every decision that loses by hi
 import argparse
 import collections
 import pathlib
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 
-from backgammon_moves import after, gnubg, kinds
+from backgammon_moves import PROGRAM, after, free_port, gnubg, kinds
 
-PROGRAM = shutil.which("gnubg") or "/usr/games/gnubg"
 SETTINGS = "".join(f"set eval chequerplay evaluation {setting}\n" for setting in ("plies 0", "noise 0", "cubeful off", "prune off"))
 TEXT = {0: "off", 25: "bar"}
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        return door.getsockname()[1]
 
 
 def relay(door, port, seen):

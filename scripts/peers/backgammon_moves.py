@@ -13,10 +13,21 @@ import json
 import random
 import re
 import shutil
+import socket
 import subprocess
 
 START = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5"
 NAMES = {"bar": 25, "off": 0}
+PROGRAM = shutil.which("gnubg") or "/usr/games/gnubg"
+
+
+def place_of(text):
+    return NAMES[text] if text in NAMES else int(text)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        return door.getsockname()[1]
 
 
 def side(text):
@@ -24,7 +35,7 @@ def side(text):
     counts = [0] * 26
     for word in text.split():
         place, count = word.split(":")
-        counts[NAMES.get(place) if place in NAMES else int(place)] = int(count)
+        counts[place_of(place)] = int(count)
     return tuple(counts)
 
 
@@ -50,7 +61,7 @@ def after(position, move):
     own, opponent = map(list, board(position))
     for word in move.split():
         word, times = re.fullmatch(r"([^(]+)(?:\((\d)\))?", word).groups()
-        stops = [(NAMES.get(s.rstrip("*")) if s.rstrip("*") in NAMES else int(s.rstrip("*")), "*" in s) for s in word.split("/")]
+        stops = [(place_of(s.rstrip("*")), "*" in s) for s in word.split("/")]
         for _ in range(int(times or 1)):
             own[stops[0][0]] -= 1
             own[stops[-1][0]] += 1
@@ -75,8 +86,7 @@ def gnubg(decisions):
     lines += [f"set evaluation chequerplay evaluation {setting}" for setting in settings]
     for position, roll in decisions:
         lines += [f"set xgid {xgid(position, roll)}", "hint 999"]
-    program = shutil.which("gnubg") or "/usr/games/gnubg"
-    out = subprocess.run([program, "-t", "-q"], input="\n".join(lines) + "\n", capture_output=True, text=True)
+    out = subprocess.run([PROGRAM, "-t", "-q"], input="\n".join(lines) + "\n", capture_output=True, text=True)
     found = [[] for _ in decisions]
     number = -1
     for line in out.stdout.splitlines():

@@ -366,18 +366,15 @@ def arguments():
     return options
 
 
-def main():
-    options = arguments()
-    for program in (options.adept, options.gnubg, options.makebearoff):
+def run_all(options, programs, measure, report):
+    """Measures in a scratch folder, prints and writes what was found; the exit status."""
+    for program in programs:
         if not shutil.which(program):
             print(f"no program {program}", file=sys.stderr)
             return 2
-    found = {}
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            for name, compare in (("time", compare_time), ("values", compare_values), ("decisions", compare_decisions)):
-                print(f"{name} …", file=sys.stderr)
-                found[name] = compare(options, scratch)
+            found = measure(options, scratch)
         except Failed as failed:
             print(failed, file=sys.stderr)
             return 1
@@ -392,6 +389,19 @@ def main():
     for failure in failures:
         print(f"FAILED: {failure}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def compare(options, scratch):
+    found = {}
+    for name, compared in (("time", compare_time), ("values", compare_values), ("decisions", compare_decisions)):
+        print(f"{name} …", file=sys.stderr)
+        found[name] = compared(options, scratch)
+    return found
+
+
+def main():
+    options = arguments()
+    return run_all(options, (options.adept, options.gnubg, options.makebearoff), compare, report)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,13 @@ import argparse
 import csv
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 
-from bearoff import POINTS, Failed, run_json
+from backgammon_moves import free_port
+from bearoff import POINTS, Failed, run_all, run_json
 
 COLUMNS = [f"{side}{point}" for side in ("own", "opp") for point in range(1, POINTS + 1)] + ["value"]
 ROLLS = [(a, b) for a in range(1, 7) for b in range(1, a + 1)]
@@ -120,9 +119,7 @@ class Gnubg:
         # A preferences folder of its own: neither the user's settings count nor are they touched.
         preferences = f"{scratch}/{name}"
         os.mkdir(preferences)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         command = [options.gnubg, "-t", "-q", "-r", *RUNS[name][0], "-s", preferences, "-p", script]
         environment = {**os.environ, "POSITIONS": asked, "WAYS": self.ways, "PORT": str(self.port)}
         with open(self.log, "w") as log:
@@ -282,27 +279,7 @@ def arguments():
 
 def main():
     options = arguments()
-    for program in (options.adept, options.gnubg):
-        if not shutil.which(program):
-            print(f"no program {program}", file=sys.stderr)
-            return 2
-    with tempfile.TemporaryDirectory() as scratch:
-        try:
-            found = compare(options, scratch)
-        except Failed as failed:
-            print(failed, file=sys.stderr)
-            return 1
-        except KeyError as missing:
-            print(f"the JSON of {options.adept} has no {missing}", file=sys.stderr)
-            return 1
-    failures = report(options, found)
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump({**found, "failures": failures}, file, indent=1)
-            file.write("\n")
-    for failure in failures:
-        print(f"FAILED: {failure}", file=sys.stderr)
-    return 1 if failures else 0
+    return run_all(options, (options.adept, options.gnubg), compare, report)
 
 
 if __name__ == "__main__":

@@ -37,15 +37,7 @@ while (($#)); do
 done
 ((${#checkpoints[@]})) || { usage >&2; exit 2; }
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../.." && pwd)
-
-. "$here/gnubg.sh"
-
-adept=${ADEPT_BIN:-}
-if [[ -z $adept ]]; then
-    (cd "$root" && cargo build --release)
-    adept=$root/target/release/adept
-fi
+. "$(dirname "$0")/gnubg.sh"
+. "$(dirname "$0")/../adept.sh"
 
 exec "${ADEPT_PEERS_PYTHON:-python3}" "$here/decisions.py" --adept "$adept" "${options[@]}" -- "${checkpoints[@]}"

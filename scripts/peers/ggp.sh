@@ -77,11 +77,7 @@ serve() {
 }
 
 if [[ -z $player ]]; then
-    adept=${ADEPT_BIN:-}
-    if [[ -z $adept ]]; then
-        cargo build --release --manifest-path "$root/Cargo.toml" --bin adept
-        adept=$root/target/release/adept
-    fi
+    . "$here/../adept.sh"
     serve > "$work/adept" 2>&1 &
     server=$!
     for _ in $(seq 300); do

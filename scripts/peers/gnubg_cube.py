@@ -14,14 +14,15 @@ import math
 import pathlib
 import random
 import re
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 
-PROGRAM = shutil.which("gnubg") or "/usr/games/gnubg"
+from backgammon_moves import PROGRAM, free_port
+from backgammon_moves import side as counts_of
+
 SETUP = """set automatic game off
 set automatic roll off
 set output digits 6
@@ -38,12 +39,7 @@ new match 7
 
 def side(text):
     """Checkers on points 1 to 24 and the bar."""
-    points = [0] * 25
-    for part in text.split():
-        place, count = part.split(":")
-        if place != "off":
-            points[24 if place == "bar" else int(place) - 1] = int(count)
-    return points
+    return list(counts_of(text)[1:])
 
 
 def position_id(own, other):
@@ -120,9 +116,7 @@ def answers(program, agent, settings):
     found = [[None, None] for _ in settings]
     for jacoby in (True, False):
         flags = [] if jacoby else ["--no-jacoby"]
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         command = [program, "serve", "gnubg", agent, "--listen", f"127.0.0.1:{port}", *flags]
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:

@@ -16,12 +16,12 @@ import collections
 import math
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
-PROGRAM = shutil.which("gnubg") or "/usr/games/gnubg"
+from backgammon_moves import PROGRAM, place_of
+
 POINTS = re.compile(r"(\w+) wins a (?:single game|gammon|backgammon) and (\d+) points?\.")
 COMPLAINT = re.compile(r"illegal|unparsable|badly formed|error \(|external player.*(?:fail|clos)", re.IGNORECASE)
 
@@ -46,7 +46,7 @@ def own_checkers(line):
 
 def moved(checkers, answer):
     for word in answer.split():
-        places = [{"bar": 25, "off": 0}.get(p) if p in ("bar", "off") else int(p) for p in word.split("/")]
+        places = list(map(place_of, word.split("/")))
         checkers[places[0]] -= 1
         checkers[places[1]] += 1
     return checkers

@@ -7,14 +7,6 @@ if (($# == 0)) || [[ $1 == -h || $1 == --help ]]; then
     echo "       [--judge PLIES] [--record FOLDER]"
     exit $(($# == 0 ? 2 : 0))
 fi
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../.." && pwd)
-
-. "$here/gnubg.sh"
-
-adept=${ADEPT_BIN:-}
-if [[ -z $adept ]]; then
-    (cd "$root" && cargo build --release)
-    adept=$root/target/release/adept
-fi
+. "$(dirname "$0")/gnubg.sh"
+. "$(dirname "$0")/../adept.sh"
 exec python3 "$here/gnubg_match.py" "$adept" "$@"

@@ -29,12 +29,7 @@ while (($#)); do
     esac
 done
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../.." && pwd)
-if [[ -z ${ADEPT_BIN-} ]]; then
-    cargo build --release --quiet --manifest-path "$root/Cargo.toml"
-    ADEPT_BIN=$root/target/release/adept
-fi
+. "$(dirname "$0")/../adept.sh"
 if [[ -z ${ADEPT_PEERS_PYTHON-} ]]; then
     venv=$root/target/venv-openspiel
     [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
@@ -42,8 +37,8 @@ if [[ -z ${ADEPT_PEERS_PYTHON-} ]]; then
     ADEPT_PEERS_PYTHON=$venv/bin/python
 fi
 
-ours=$("$ADEPT_BIN" solve "liars-dice:openspiel:1-1:$faces" --iterations "$iterations" --json)
-speed=$("$ADEPT_BIN" solve "liars-dice:openspiel:1-1:$faces" --iterations 1000 --json)
+ours=$("$adept" solve "liars-dice:openspiel:1-1:$faces" --iterations "$iterations" --json)
+speed=$("$adept" solve "liars-dice:openspiel:1-1:$faces" --iterations 1000 --json)
 theirs=$("$ADEPT_PEERS_PYTHON" "$here/liars_dice_openspiel.py" --faces "$faces" --iterations "$iterations")
 
 python3 - "$ours" "$speed" "$theirs" <<'END'

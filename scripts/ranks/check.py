@@ -77,10 +77,13 @@ def start(command):
 
 
 def run(command):
-    process = start(command)
-    said, _ = process.communicate(timeout=600)
+    return finish(start(command), timeout=600)
+
+
+def finish(process, timeout=None):
+    said, _ = process.communicate(timeout=timeout)
     if process.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{said}\nfailed with {process.returncode}")
+        sys.exit(f"{' '.join(process.args)}\n{said}\nfailed with {process.returncode}")
     return said
 
 
@@ -126,12 +129,7 @@ def ranks_of(process):
 
 def when_learning(process, ranks, out, before, pause):
     """Waits until a run has gone on from its checkpoint `before`, and a little longer. False if it has ended."""
-    def latest():
-        try:
-            return json.loads((out / "run.json").read_text())["latest"]
-        except (OSError, ValueError):
-            return None
-    while latest() == before or len(ranks_of(process)) < ranks:
+    while latest_of(out) == before or len(ranks_of(process)) < ranks:
         if process.poll() is not None:
             return False
         time.sleep(0.01)
@@ -142,7 +140,7 @@ def when_learning(process, ranks, out, before, pause):
 def latest_of(out):
     try:
         return json.loads((out / "run.json").read_text())["latest"]
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 
@@ -219,27 +217,24 @@ def jobs(program, desk, draw):
         run([*LAUNCH, "-n", "3", program, *job, "--threads", "1", "--out", str(several), "--json"])
         assert results(one) == results(several), f"{name}: three ranks find something else than one process"
         print(f"{name}: 3 ranks find the same as one process", flush=True)
-    out = desk / "sweep-killed"
-    process = start([*LAUNCH, "--enable-recovery", "-n", "3", program, *SWEEP, "--threads", "1", "--out", str(out)])
-    while len(list(out.glob("*/run.json"))) < 3:
-        assert process.poll() is None, process.communicate()[0]
-        time.sleep(0.01)
-    # Not the first, which has the list of jobs. The first is the parent's eldest child.
-    os.kill(draw.choice(sorted(ranks_of(process))[1:]), signal.SIGKILL)
-    said, _ = process.communicate(timeout=120)
-    # With --enable-recovery mpirun returns 0 whatever happens: the results count.
+    def with_signal(name, pick, number):
+        """A sweep of which a rank gets a signal; what was said. The first rank, the parent's eldest child, has the list of jobs."""
+        out = desk / name
+        process = start([*LAUNCH, "--enable-recovery", "-n", "3", program, *SWEEP, "--threads", "1", "--out", str(out)])
+        while len(list(out.glob("*/run.json"))) < 3:
+            assert process.poll() is None, process.communicate()[0]
+            time.sleep(0.01)
+        os.kill(pick(sorted(ranks_of(process))[1:]), number)
+        said, _ = process.communicate(timeout=120)
+        # With --enable-recovery mpirun returns 0 whatever happens: the results count.
+        assert results(desk / "sweep-alone") == results(out), f"{name}: another result than of one process:\n{said}"
+        return said
+
+    said = with_signal("sweep-killed", draw.choice, signal.SIGKILL)
     assert "its jobs are done again" in said, f"nobody says that a rank was lost:\n{said}"
-    assert results(desk / "sweep-alone") == results(out), "a sweep that lost a rank finds something else"
     print("sweep: a killed rank costs its jobs, which are done again", flush=True)
     # A rank that is asked to stop leaves its jobs to the others.
-    out = desk / "sweep-left"
-    process = start([*LAUNCH, "--enable-recovery", "-n", "3", program, *SWEEP, "--threads", "1", "--out", str(out)])
-    while len(list(out.glob("*/run.json"))) < 3:
-        assert process.poll() is None, process.communicate()[0]
-        time.sleep(0.01)
-    os.kill(sorted(ranks_of(process))[-1], signal.SIGTERM)
-    said, _ = process.communicate(timeout=120)
-    assert results(desk / "sweep-alone") == results(out), f"a sweep that a rank left finds something else:\n{said}"
+    with_signal("sweep-left", max, signal.SIGTERM)
     print("sweep: a rank that is asked to stop leaves its jobs to others", flush=True)
 
 

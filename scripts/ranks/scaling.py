@@ -15,15 +15,14 @@ Rates are samples a second, from the times of learning alone in run.json. Prints
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from check import finish, start
+
 LAUNCH = ["mpirun", "--oversubscribe", "--bind-to", "core", "--mca", "btl", "self,vader"]
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 WORKS = {
     "learning": """
@@ -84,16 +83,6 @@ def rate(out):
     return timing["samples"] / (timing["learning"] + timing["waiting"])
 
 
-def start(command):
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **ROOT})
-
-
-def wait(process):
-    said, _ = process.communicate()
-    if process.returncode != 0:
-        sys.exit(f"{' '.join(process.args)}\n{said}\nfailed with {process.returncode}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=lambda path: str(Path(path).resolve()))
@@ -114,11 +103,11 @@ def main():
                 for ranks, kind in ((0, "without MPI"), (1, "one rank"), (2, "two ranks")):
                     out = f"{number}-{ranks}"
                     launch = [*LAUNCH, "-n", str(ranks)] if ranks else ["taskset", "-c", "0"]
-                    wait(start([*launch, *train(out)]))
+                    finish(start([*launch, *train(out)]))
                     rates[kind].append(rate(desk / name / out))
                 both = [f"{number}-{core}-alone" for core in (0, 1)]
                 for process in [start(["taskset", "-c", str(core), *train(out)]) for core, out in enumerate(both)]:
-                    wait(process)
+                    finish(process)
                 rates["two processes"].append(sum(rate(desk / name / out) for out in both))
                 print(f"{name} {number + 1} of {args.rounds}: "
                       + ", ".join(f"{kind} {found[-1]:,.0f}" for kind, found in rates.items()), file=sys.stderr, flush=True)

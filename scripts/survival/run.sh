@@ -35,14 +35,7 @@ while (($#)); do
     shift 2
 done
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../.." && pwd)
-
-adept=${ADEPT_BIN:-}
-if [[ -z $adept ]]; then
-    (cd "$root" && cargo build --release)
-    adept=$root/target/release/adept
-fi
+. "$(dirname "$0")/../adept.sh"
 
 # Small disks are mounted where nobody else sees them, and are gone with the script whatever happens to it.
 private=()

@@ -126,44 +126,29 @@ pub(crate) fn kind_of(error: &(dyn std::error::Error + 'static)) -> &'static str
 }
 
 fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
-    if cause.is::<ConfigError>() {
-        return Some("config");
-    }
-    if cause.is::<std::io::Error>() {
-        return Some("io");
-    }
-    if let Some(error) = cause.downcast_ref::<GameError>() {
-        return Some(of_game(error));
-    }
-    if let Some(error) = cause.downcast_ref::<TrainError>() {
-        return Some(of_train(error));
-    }
-    if let Some(error) = cause.downcast_ref::<OpenError>() {
-        return Some(of_open(error));
-    }
-    if let Some(error) = cause.downcast_ref::<ModelError>() {
-        return Some(of_model(error));
-    }
-    if let Some(error) = cause.downcast_ref::<SweepError>() {
-        return Some(match error {
-            SweepError::Config(_) | SweepError::Combination { .. } | SweepError::Grid(_) => "config",
-            SweepError::Folder { .. } => "folder",
-            SweepError::Model(error) => of_model(error),
-            SweepError::Train(error) => of_train(error),
-        });
-    }
-    if let Some(error) = cause.downcast_ref::<CompareError>() {
-        return Some(match error {
-            CompareError::Side { .. } => "name",
-            CompareError::Model(error) => of_model(error),
-        });
-    }
-    let play = cause.downcast_ref::<PlayError>()?;
-    Some(match play {
+    let of_sweep = |error: &SweepError| match error {
+        SweepError::Config(_) | SweepError::Combination { .. } | SweepError::Grid(_) => "config",
+        SweepError::Folder { .. } => "folder",
+        SweepError::Model(error) => of_model(error),
+        SweepError::Train(error) => of_train(error),
+    };
+    let of_compare = |error: &CompareError| match error {
+        CompareError::Side { .. } => "name",
+        CompareError::Model(error) => of_model(error),
+    };
+    let of_play = |error: &PlayError| match error {
         PlayError::Open(error) => of_open(error),
         PlayError::Io(_) => "io",
         _ => "game",
-    })
+    };
+    let plain = cause.is::<ConfigError>().then_some("config");
+    let plain = plain.or_else(|| cause.is::<std::io::Error>().then_some("io"));
+    let ours =
+        plain.or_else(|| cause.downcast_ref().map(of_game)).or_else(|| cause.downcast_ref().map(of_train));
+    let ours =
+        ours.or_else(|| cause.downcast_ref().map(of_open)).or_else(|| cause.downcast_ref().map(of_model));
+    let ours = ours.or_else(|| cause.downcast_ref().map(of_sweep));
+    ours.or_else(|| cause.downcast_ref().map(of_compare)).or_else(|| cause.downcast_ref().map(of_play))
 }
 
 fn of_train(error: &TrainError) -> &'static str {
@@ -386,8 +371,8 @@ pub(crate) fn channel(name: &str, kind: &str, about: &str) -> String {
 /// Formats columns; the first is left-aligned, the others right-aligned. If the table would be wider than 80 columns, the gaps
 /// are smaller; if that is not enough, headers are broken into lines. On a terminal cells are broken too, and columns that still
 /// do not fit follow in a table below, which begins with the first column again.
-pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
-    table_for(std::io::stdout().is_terminal(), header, rows)
+pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    table_for(std::io::stdout().is_terminal(), header, &rows.into_iter().collect::<Vec<_>>())
 }
 
 fn table_for(terminal: bool, header: &[&str], rows: &[Vec<String>]) -> String {
@@ -503,7 +488,7 @@ fn without_markdown(text: &str) -> String {
             && rule(second)
             && rows.iter().all(|row| row.len() == header.len())
         {
-            shown.push_str(&table(&header.iter().map(String::as_str).collect::<Vec<_>>(), below));
+            shown.push_str(&table(&header.iter().map(String::as_str).collect::<Vec<_>>(), below.to_vec()));
         } else {
             block.iter().for_each(|line| shown.push_str(&format!("{line}\n")));
         }
@@ -520,10 +505,10 @@ mod tests {
     #[test]
     fn wide_tables_break_their_headers() {
         let row = |n: usize| vec!["one".to_string(); n];
-        let narrow = table(&["first", "second column"], &[row(2)]);
+        let narrow = table(&["first", "second column"], [row(2)]);
         assert_eq!(narrow, "first  second column\none              one\n");
         let header = ["checkers of the larger side"; 8];
-        let wide = table(&header, &[row(8)]);
+        let wide = table(&header, [row(8)]);
         assert!(wide.lines().all(|line| line.chars().count() <= COLUMNS), "{wide}");
         assert_eq!(wide.lines().count(), 5);
     }
@@ -570,7 +555,7 @@ mod tests {
         let shown: Vec<&str> = split.lines().collect();
         assert_eq!(shown.len(), 5, "{split}");
         assert!(shown[3].starts_with("name") && shown[4].starts_with("n   "), "{split}");
-        assert!(table(&["a"], &[vec!["  in".into()]]).contains("\n  in\n"));
+        assert!(table(&["a"], [vec!["  in".into()]]).contains("\n  in\n"));
         for text in [wrapped, split] {
             assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
         }

@@ -181,67 +181,35 @@ impl<G: Kit> DecisionOps for G {
         let open = || Luck::open(self, &agent, options.best);
         open()?;
         let head = head_of(self, options, rollouts::checksum_of(&agent, options.best)?);
-        let (mut text, done) = begin(options, &head)?;
+        let begun = begin(options, &head)?;
         let all = found(self, options, cancel)?;
         let pool = pool_of(options.threads)?;
         let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
         let stop = || cancel.requested();
-        let what = format!("rolling out {} decisions", all.len());
-        work::share(&what, 0.0);
-        let (mut kinds, files, mut finished) = (BTreeMap::new(), Files::default(), !cancel.requested());
-        for (number, Candidate { kind, state, actions }) in all.iter().enumerate() {
-            if number < done {
-                *kinds.entry((*kind).to_string()).or_default() += 1;
-                continue;
-            }
-            if !finished {
-                break;
-            }
-            let player = viewer(self, state).unwrap_or(0);
-            let mut lines = String::new();
-            for (place, action) in actions.iter().enumerate() {
-                let mut after = state.clone();
-                self.apply(&mut after, action);
-                let (equity, error) = match viewer(self, &after) {
-                    None => (self.utility(&after, player) / self.scale(), 0.0),
-                    Some(next) => {
-                        let mut report = |_: &Sums| Ok(());
-                        let sums = pool.install(|| {
-                            roll_out(self, &open, (&after, next), &how, Sums::default(), &stop, &mut report)
-                        })?;
-                        if sums.equity.deals < options.trials {
-                            finished = false;
-                            break;
-                        }
-                        let mean = sums.equity.mean();
-                        (if next == player { mean } else { -mean }, sums.equity.error())
+        let row = |number: usize, place: usize| -> Result<Option<String>, TrainError> {
+            let Candidate { state, actions, .. } = &all[number];
+            let (player, mut after) = (viewer(self, state).unwrap_or(0), state.clone());
+            self.apply(&mut after, &actions[place]);
+            let (equity, error) = match viewer(self, &after) {
+                None => (self.utility(&after, player) / self.scale(), 0.0),
+                Some(next) => {
+                    let mut report = |_: &Sums| Ok(());
+                    let sums = pool.install(|| {
+                        roll_out(self, &open, (&after, next), &how, Sums::default(), &stop, &mut report)
+                    })?;
+                    if sums.equity.deals < options.trials {
+                        return Ok(None);
                     }
-                };
-                let share = (number as f64 + place as f64 / actions.len() as f64) / all.len() as f64;
-                work::share(&what, share);
-                let position = self.position_text(state);
-                let play = self.action_text(state, action);
-                let _ = writeln!(
-                    lines,
-                    "{},{kind},{},{},{:.5},{:.5}",
-                    number + 1,
-                    quoted(&position),
-                    quoted(&play),
-                    equity * size(self),
-                    error * size(self)
-                );
-            }
-            if finished {
-                text.push_str(&lines);
-                *kinds.entry((*kind).to_string()).or_default() += 1;
-                files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
-            }
-        }
-        work::share(&what, 1.0);
-        files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
-        let is_short = |kind: &&&str| kinds.get(**kind).is_none_or(|&found| found < options.count);
-        let short = kinds_of(self).iter().filter(is_short).map(|kind| (*kind).to_string()).collect();
-        Ok(Built { path: options.out.clone(), kinds, short, finished })
+                    let mean = sums.equity.mean();
+                    (if next == player { mean } else { -mean }, sums.equity.error())
+                }
+            };
+            let (position, play) = (self.position_text(state), self.action_text(state, &actions[place]));
+            let (equity, error) = (equity * size(self), error * size(self));
+            Ok(Some(format!("{},{},{equity:.5},{error:.5}", quoted(&position), quoted(&play))))
+        };
+        let moves: Vec<_> = all.iter().map(|candidate| (candidate.kind, candidate.actions.len())).collect();
+        build(options, kinds_of(self), begun, &moves, !cancel.requested(), &row)
     }
 
     /// Measures an agent's losses on a benchmark, against the best of the moves that were rolled out. A move that was not
@@ -309,29 +277,70 @@ impl<G: Kit> DecisionOps for G {
             }
         }
         work::share(&what, 1.0);
-        let mut nets: BTreeMap<&str, (Net, u64)> = BTreeMap::new();
-        for (question, &(loss, wrong)) in questions.iter().zip(&losses) {
-            for kind in [&*question.kind, ""] {
-                let (net, count) = nets.entry(kind).or_default();
-                net.add(loss);
-                *count += u64::from(wrong);
-            }
-        }
-        // The total comes last.
-        let (all, kinds): (Vec<_>, Vec<_>) = nets.into_iter().partition(|(kind, _)| kind.is_empty());
-        let kinds = kinds.into_iter().chain(all).map(|(kind, (net, wrong))| Lost {
-            kind: if kind.is_empty() { "all" } else { kind }.into(),
-            decisions: net.deals,
-            loss: net.mean(),
-            ci95: (net.deals > 1).then(|| net.ci95()),
-            wrong: wrong as f64 / net.deals as f64,
-        });
-        Ok(Graded {
-            agent: agent.into(),
-            kinds: kinds.collect(),
-            unit: self.counting().unit().map(|unit| unit.name),
-        })
+        let kinds: Vec<&str> = questions.iter().map(|question| &*question.kind).collect();
+        let unit = self.counting().unit().map(|unit| unit.name);
+        Ok(Graded { agent: agent.into(), kinds: by_kind(&kinds, &losses), unit })
     }
+}
+
+/// Adds what decisions lost, and whether their moves were wrong: of each kind, and the total last.
+fn by_kind(kinds: &[&str], losses: &[(f64, bool)]) -> Vec<Lost> {
+    let mut nets: BTreeMap<&str, (Net, u64)> = BTreeMap::new();
+    for (kind, &(loss, wrong)) in kinds.iter().zip(losses) {
+        for kind in [*kind, ""] {
+            let (net, count) = nets.entry(kind).or_default();
+            net.add(loss);
+            *count += u64::from(wrong);
+        }
+    }
+    let (all, kinds): (Vec<_>, Vec<_>) = nets.into_iter().partition(|(kind, _)| kind.is_empty());
+    let lost = |(kind, (net, wrong)): (&str, (Net, u64))| Lost {
+        kind: if kind.is_empty() { "all" } else { kind }.into(),
+        decisions: net.deals,
+        loss: net.mean(),
+        ci95: (net.deals > 1).then(|| net.ci95()),
+        wrong: wrong as f64 / net.deals as f64,
+    };
+    kinds.into_iter().chain(all).map(lost).collect()
+}
+
+/// Builds a benchmark of decisions of these kinds, each with its number of moves. It has the text of those that are `done`.
+/// `row` rolls out a move of a decision, none if it was stopped: the columns after the kind.
+fn build(
+    options: &BuildOptions,
+    wanted: &[&str],
+    (mut text, done): (String, usize),
+    all: &[(&str, usize)],
+    mut finished: bool,
+    row: &dyn Fn(usize, usize) -> Result<Option<String>, TrainError>,
+) -> Result<Built, TrainError> {
+    let what = format!("rolling out {} decisions", all.len());
+    work::share(&what, 0.0);
+    let (mut kinds, files) = (BTreeMap::new(), Files::default());
+    for (number, &(kind, moves)) in all.iter().enumerate() {
+        if number >= done {
+            let mut lines = String::new();
+            for place in 0..moves {
+                let Some(row) = finished.then(|| row(number, place)).transpose()?.flatten() else {
+                    finished = false;
+                    break;
+                };
+                let _ = writeln!(lines, "{},{kind},{row}", number + 1);
+                work::share(&what, (number as f64 + place as f64 / moves as f64) / all.len() as f64);
+            }
+            if !finished {
+                break;
+            }
+            text.push_str(&lines);
+            files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
+        }
+        *kinds.entry(kind.to_string()).or_default() += 1;
+    }
+    work::share(&what, 1.0);
+    files.replace(&options.out, text.as_bytes()).map_err(ModelError::from)?;
+    let is_short = |kind: &&&str| kinds.get(**kind).is_none_or(|&found| found < options.count);
+    let short = wanted.iter().filter(is_short).map(|kind| (*kind).to_string()).collect();
+    Ok(Built { path: options.out.clone(), kinds, short, finished })
 }
 
 /// Quotes a CSV field if necessary.

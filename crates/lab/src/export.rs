@@ -5,7 +5,9 @@ use adept_erased::erased;
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::{Checkpoint, Manifest, Quantisation, is_of_training};
 use adept_model::export::{self, About, onnx, to_torch};
-use adept_model::{Architecture, ModelError, NumberFormat, Predictor, Program, QuantisedNetwork, Tensor};
+use adept_model::{
+    Architecture, ModelError, NumberFormat, Predictor, Program, QuantisedNetwork, Rows, Tensor,
+};
 use adept_trainer::positions::rows_of_own_games;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -52,38 +54,15 @@ impl<G: Kit> ExportOps for G {
     /// If the checkpoint cannot be opened, or if the format does not fit: integers need a single network with a hidden
     /// layer, bfloat16 a network with a large layer.
     fn quantised(&self, checkpoint: Checkpoint, format: NumberFormat) -> Result<Checkpoint, TrainError> {
-        let path = checkpoint.path.clone();
         let (mut bound, _) = open::bind(self, checkpoint.clone())?;
-        let (program, params) = program(&checkpoint)?;
+        let whole = program(&checkpoint)?;
         let mut rows = |what| rows_of_own_games(self, &mut bound, QUANTISED, &mut stream(1, what, 0));
         let others = rows("quantised");
         let rows = match format {
             NumberFormat::Int8 => rows("quantise"),
             NumberFormat::Bf16 => others.empty(),
         };
-        if others.is_empty() || (format == NumberFormat::Int8 && rows.is_empty()) {
-            let message = "its games have no positions that the network values, on which the new checkpoint could be compared";
-            return Err(ModelError::Checkpoint { path, message: message.into() }.into());
-        }
-        let network = QuantisedNetwork::convert(format, Arc::new(program), &params, &rows);
-        let mut network =
-            network.map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
-        let (mut found, mut wanted) = (Vec::new(), Vec::new());
-        network.evaluate(&others, &mut found);
-        bound.model.evaluate(&others, &mut wanted);
-        let errors = found.iter().zip(&wanted).map(|(a, b)| f64::from((a - b).abs()));
-        let squares: f64 = errors.clone().map(|e| e * e).sum();
-        let Checkpoint { mut manifest, .. } = checkpoint;
-        manifest.kind = "quantised".into();
-        manifest.training = None;
-        manifest.quantised = Some(Quantisation {
-            scheme: format.scheme().into(),
-            of: manifest.checksum.clone(),
-            rows: rows.len(),
-            rms: (squares / found.len() as f64).sqrt(),
-            max: errors.fold(0.0, f64::max),
-        });
-        Ok(Checkpoint { path, manifest, tensors: network.tensors()? })
+        converted(checkpoint, whole, format, &mut *bound.model, &rows, &others)
     }
 
     /// Exports a checkpoint of this game in a format. Names in source code begin with `name`.
@@ -174,6 +153,40 @@ fn about<G: Kit>(game: &G, bound: &GameModel<G>, manifest: &Manifest) -> About {
         },
         metadata: entries.map(|(key, text)| (key.to_string(), text.to_string())).into(),
     }
+}
+
+/// A quantised checkpoint with scales from `rows`, and with its errors against the model on `others`.
+fn converted(
+    checkpoint: Checkpoint,
+    (program, params): (Program, Vec<f32>),
+    format: NumberFormat,
+    model: &mut dyn Predictor,
+    rows: &Rows,
+    others: &Rows,
+) -> Result<Checkpoint, TrainError> {
+    let Checkpoint { path, mut manifest, .. } = checkpoint;
+    if others.is_empty() || (format == NumberFormat::Int8 && rows.is_empty()) {
+        let message = "its games have no positions that the network values, on which the new checkpoint could be compared";
+        return Err(ModelError::Checkpoint { path, message: message.into() }.into());
+    }
+    let network = QuantisedNetwork::convert(format, Arc::new(program), &params, rows);
+    let mut network =
+        network.map_err(|e| ModelError::Checkpoint { path: path.clone(), message: e.to_string() })?;
+    let (mut found, mut wanted) = (Vec::new(), Vec::new());
+    network.evaluate(others, &mut found);
+    model.evaluate(others, &mut wanted);
+    let errors = found.iter().zip(&wanted).map(|(a, b)| f64::from((a - b).abs()));
+    let squares: f64 = errors.clone().map(|e| e * e).sum();
+    manifest.kind = "quantised".into();
+    manifest.training = None;
+    manifest.quantised = Some(Quantisation {
+        scheme: format.scheme().into(),
+        of: manifest.checksum.clone(),
+        rows: rows.len(),
+        rms: (squares / found.len() as f64).sqrt(),
+        max: errors.fold(0.0, f64::max),
+    });
+    Ok(Checkpoint { path, manifest, tensors: network.tensors()? })
 }
 
 /// The program of a network, and its parameters.

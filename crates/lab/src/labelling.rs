@@ -142,59 +142,69 @@ impl<G: Kit> LabelOps for G {
         let checksums = checksums_of(&agent, options.best)?;
         let head = head_of(self, options, &classes, &checksums);
         let labels = Labels { game: self, options, agent, checksums, classes, starts, cancel };
-        let (part, files) = (part_of(&options.out), Files::default());
-        let form = Form::of(&options.out);
-        let Begun { mut rows, mut games, mut bytes, _lock } = begin(&files, options, &part, &head)?;
-        let (rows_before, games_before) = (rows, games);
-        // Rolling out every position takes long, and an interrupt keeps complete games.
-        let at_a_time = if options.trials.is_some() { 1 } else { GAMES };
-        let (pool, what) = (pool_of(options.threads)?, format!("labelling {} positions", options.count));
-        work::share(&what, (rows as f64 / options.count as f64).min(0.999));
-        let (mut new, mut written, mut at_once) =
-            (Vec::new(), Instant::now(), pool.current_num_threads() as u64);
-        while rows < options.count && !cancel.requested() {
-            let (begun, first) = (Instant::now(), games / at_a_time);
-            let task = |number: u64| labels.games(number * at_a_time..(number + 1) * at_a_time);
-            let tasks: Vec<u64> = (first..first + at_once).collect();
-            let found = jobs::all(Some(&pool), tasks, &task);
-            for (number, found) in (first..).zip(found) {
-                // Games after a stopped one do not count, and neither do more than enough.
-                for (game, mut of_game) in (number * at_a_time..).zip(found?) {
-                    if rows < options.count && game == games {
-                        rows += of_game.len() as u64;
-                        new.append(&mut of_game);
-                        games += 1;
-                    }
-                }
-            }
-            work::share(&what, (rows as f64 / options.count as f64).min(0.999));
-            if rows == rows_before && games - games_before >= FRUITLESS {
-                let message = format!("{FRUITLESS} games of {} gave no position to label", self.name());
-                return Err(OpenError::Unknown(message).into());
-            }
-            if written.elapsed() >= ROUND || rows >= options.count || cancel.requested() {
-                let text = form.bytes(&new, games);
-                if bytes + text.len() as u64 > form.limit() {
-                    let message = format!(
-                        "would be longer than the {} MB that a run reads: ask for fewer than {rows} rows",
-                        form.limit() >> 20
-                    );
-                    return Err(TrainError::Folder { path: part, message });
-                }
-                bytes = files.append(&part, &text).map_err(ModelError::from)?;
-                new.clear();
-                written = Instant::now();
-            }
-            let share = ROUND.as_secs_f64() / begun.elapsed().as_secs_f64().max(1e-3);
-            at_once = ((share * at_once as f64) as u64).clamp(pool.current_num_threads() as u64, 4 * at_once);
-        }
-        work::share(&what, 1.0);
-        let finished = rows >= options.count;
-        if finished {
-            files.rename(&part, &options.out).map_err(ModelError::from)?;
-        }
-        Ok(Labelled { path: if finished { options.out.clone() } else { part }, rows, games, finished })
+        write(self.name(), options, cancel, &head, &|games| labels.games(games))
     }
+}
+
+/// Writes the rows of games until there are enough of them. `play` makes those of each game, up to a stopped one.
+fn write(
+    game: &str,
+    options: &LabelOptions,
+    cancel: &Cancel,
+    head: &str,
+    play: &(dyn Fn(Range<u64>) -> Result<Vec<Vec<LabelledRow>>, TrainError> + Sync),
+) -> Result<Labelled, TrainError> {
+    let (part, files) = (part_of(&options.out), Files::default());
+    let form = Form::of(&options.out);
+    let Begun { mut rows, mut games, mut bytes, _lock } = begin(&files, options, &part, head)?;
+    let (rows_before, games_before) = (rows, games);
+    // Rolling out every position takes long, and an interrupt keeps complete games.
+    let at_a_time = if options.trials.is_some() { 1 } else { GAMES };
+    let (pool, what) = (pool_of(options.threads)?, format!("labelling {} positions", options.count));
+    work::share(&what, (rows as f64 / options.count as f64).min(0.999));
+    let (mut new, mut written, mut at_once) = (Vec::new(), Instant::now(), pool.current_num_threads() as u64);
+    while rows < options.count && !cancel.requested() {
+        let (begun, first) = (Instant::now(), games / at_a_time);
+        let task = |number: u64| play(number * at_a_time..(number + 1) * at_a_time);
+        let tasks: Vec<u64> = (first..first + at_once).collect();
+        let found = jobs::all(Some(&pool), tasks, &task);
+        for (number, found) in (first..).zip(found) {
+            // Games after a stopped one do not count, and neither do more than enough.
+            for (game, mut of_game) in (number * at_a_time..).zip(found?) {
+                if rows < options.count && game == games {
+                    rows += of_game.len() as u64;
+                    new.append(&mut of_game);
+                    games += 1;
+                }
+            }
+        }
+        work::share(&what, (rows as f64 / options.count as f64).min(0.999));
+        if rows == rows_before && games - games_before >= FRUITLESS {
+            let message = format!("{FRUITLESS} games of {game} gave no position to label");
+            return Err(OpenError::Unknown(message).into());
+        }
+        if written.elapsed() >= ROUND || rows >= options.count || cancel.requested() {
+            let text = form.bytes(&new, games);
+            if bytes + text.len() as u64 > form.limit() {
+                let message = format!(
+                    "would be longer than the {} MB that a run reads: ask for fewer than {rows} rows",
+                    form.limit() >> 20
+                );
+                return Err(TrainError::Folder { path: part, message });
+            }
+            bytes = files.append(&part, &text).map_err(ModelError::from)?;
+            new.clear();
+            written = Instant::now();
+        }
+        let share = ROUND.as_secs_f64() / begun.elapsed().as_secs_f64().max(1e-3);
+        at_once = ((share * at_once as f64) as u64).clamp(pool.current_num_threads() as u64, 4 * at_once);
+    }
+    work::share(&what, 1.0);
+    let finished = rows >= options.count;
+    if finished {
+        files.rename(&part, &options.out).map_err(ModelError::from)?;
+    }
+    Ok(Labelled { path: if finished { options.out.clone() } else { part }, rows, games, finished })
 }
 
 /// Prefix of the line with the number of games in a file so far.

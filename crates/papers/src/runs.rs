@@ -43,6 +43,29 @@ pub(super) fn config_with(
     Ok(config)
 }
 
+/// A row of a table: name of its config, label, the paper's mean and standard deviation, the config.
+pub(super) type PaperRow = (&'static str, &'static str, Option<(f64, f64)>, &'static str);
+
+/// Rows of a table with their configs, which are in one folder.
+macro_rules! rows {
+    ($folder:literal: $($name:literal, $label:literal, $paper:expr;)*) => {
+        [$(($name, $label, $paper, include_str!(concat!("../configs/", $folder, "/", $name, ".toml")))),*]
+    };
+}
+pub(super) use rows;
+
+/// The configs of rows, which are in this folder.
+pub(super) fn configs(
+    folder: &str,
+    rows: &[PaperRow],
+    games: &dyn Games,
+    quick: bool,
+) -> Result<Vec<Config>, TrainError> {
+    let of =
+        |(name, _, _, text): &PaperRow| config(&format!("configs/{folder}/{name}.toml"), text, games, quick);
+    rows.iter().map(of).collect()
+}
+
 /// Runs every experiment with every seed. Returns the runs of each experiment by seed.
 pub(super) fn all(
     configs: &[Config],

@@ -2,7 +2,7 @@
 
 use crate::MEASURING;
 use crate::report::{Paper, Report};
-use crate::runs::{self, FIRST_SEED, Run, interrupted};
+use crate::runs::{self, FIRST_SEED, PaperRow, Run, interrupted, rows};
 use adept_ground::work;
 use adept_lab::Catalogue;
 use adept_lab::chart::{self, Axes, Legend};
@@ -10,35 +10,26 @@ use adept_lab::checkpoints;
 use adept_lab::measure::{EvaluateOptions, SpeedCell, Suite};
 use adept_lab::reproduction::Work;
 use adept_lab::statistics::{mean_sd, plus_minus};
-use adept_trainer::config::{Config, Games};
+use adept_trainer::config::Config;
 use adept_trainer::run::{Record, TrainError};
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::Instant;
 
-/// A row of the table: name of its config, label, the paper's equity and sd, the config.
-type PaperRow = (&'static str, &'static str, Option<(f64, f64)>, &'static str);
-
-macro_rules! config {
-    ($name:literal) => {
-        include_str!(concat!("../configs/tictactoe/", $name, ".toml"))
-    };
-}
-
 /// The rows of the paper, then additional rows.
-const ROWS: [PaperRow; 12] = [
-    ("single-30", "single 30", Some((0.526, 0.030)), config!("single-30")),
-    ("single-50", "single 50", Some((0.577, 0.014)), config!("single-50")),
-    ("single-80", "single 80", Some((0.600, 0.010)), config!("single-80")),
-    ("hme-2x40", "HME 2×40, ST 0", Some((0.592, 0.011)), config!("hme-2x40")),
-    ("hme-2x40-st3", "HME 2×40, ST .3", Some((0.592, 0.009)), config!("hme-2x40-st3")),
-    ("meta-pi-2x40", "Meta-Pi 2×40, ST 0", Some((0.588, 0.011)), config!("meta-pi-2x40")),
-    ("meta-pi-2x40-st3", "Meta-Pi 2×40, ST .3", Some((0.587, 0.016)), config!("meta-pi-2x40-st3")),
-    ("symbolic-9x20", "symbolic 9×20", Some((0.590, 0.013)), config!("symbolic-9x20")),
-    ("symbolic-9x30", "symbolic 9×30", Some((0.598, 0.004)), config!("symbolic-9x30")),
-    ("lookup", "lookup", Some((0.606, 0.007)), config!("lookup")),
-    ("single-40", "single 40 (beside ST .3)", None, config!("single-40")),
-    ("canonical", "own choice", None, config!("canonical")),
+const ROWS: [PaperRow; 12] = rows!["tictactoe":
+    "single-30", "single 30", Some((0.526, 0.030));
+    "single-50", "single 50", Some((0.577, 0.014));
+    "single-80", "single 80", Some((0.600, 0.010));
+    "hme-2x40", "HME 2×40, ST 0", Some((0.592, 0.011));
+    "hme-2x40-st3", "HME 2×40, ST .3", Some((0.592, 0.009));
+    "meta-pi-2x40", "Meta-Pi 2×40, ST 0", Some((0.588, 0.011));
+    "meta-pi-2x40-st3", "Meta-Pi 2×40, ST .3", Some((0.587, 0.016));
+    "symbolic-9x20", "symbolic 9×20", Some((0.590, 0.013));
+    "symbolic-9x30", "symbolic 9×30", Some((0.598, 0.004));
+    "lookup", "lookup", Some((0.606, 0.007));
+    "single-40", "single 40 (beside ST .3)", None;
+    "canonical", "own choice", None;
 ];
 
 /// Why the paper's optimum is impossible under its rules.
@@ -100,12 +91,6 @@ pub(crate) struct Reproduced {
     pub(crate) note: &'static str,
 }
 
-fn configs(games: &dyn Games, quick: bool) -> Result<Vec<Config>, TrainError> {
-    ROWS.iter()
-        .map(|(name, _, _, text)| runs::config(&format!("configs/tictactoe/{name}.toml"), text, games, quick))
-        .collect()
-}
-
 /// Table 1 as a reproduction.
 pub(crate) const TABLE1: Paper = Paper {
     name: "table1",
@@ -121,7 +106,7 @@ pub(crate) const TABLE1: Paper = Paper {
 pub(crate) fn table1(work: Work<'_>) -> Result<Report<Reproduced>, TrainError> {
     let Work { games, options, cancel, .. } = work;
     let started = Instant::now();
-    let configs = configs(games, options.quick)?;
+    let configs = runs::configs("tictactoe", &ROWS, games, options.quick)?;
     let all = runs::all(&configs, runs::seeds(options), work)?;
     let mut rows = Vec::with_capacity(configs.len());
     for (r, (config, runs)) in configs.iter().zip(&all).enumerate() {
@@ -280,9 +265,8 @@ mod tests {
     /// The rows of the paper share its setting: nine inputs, TTT, at most a million games.
     #[test]
     fn rows_of_the_paper_keep_to_its_setting() {
-        for (config, row) in
-            configs(&One(TicTacToe), false).expect("tracked configs are valid").iter().zip(&ROWS)
-        {
+        let configs = runs::configs("tictactoe", &ROWS, &One(TicTacToe), false);
+        for (config, row) in configs.expect("tracked configs are valid").iter().zip(&ROWS) {
             assert_eq!(config.name, row.0);
             assert_eq!(config.learn.against(), "ttt");
             if row.2.is_some() {

@@ -1,63 +1,29 @@
 //! Table 2 and figure 2 of Wiering & Kröse: a network of ten hidden units learns the bear-off.
 
 use crate::report::{Paper, Report};
-use crate::runs::{self, FIRST_SEED, Run};
+use crate::runs::{self, FIRST_SEED, PaperRow, Run, rows};
 use adept_lab::chart::{self, Axes, Legend};
 use adept_lab::reproduction::Work;
 use adept_lab::statistics::{mean_sd, plus_minus};
-use adept_trainer::config::{Config, Games};
+use adept_trainer::config::Config;
 use adept_trainer::run::{Record, Score, TrainError};
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::Instant;
 
-/// A row: name of its config, label, the paper's mean and sd, the config.
-type PaperRow = (&'static str, &'static str, Option<(f64, f64)>, &'static str);
-
-macro_rules! config {
-    ($name:literal) => {
-        include_str!(concat!("../configs/bearoff/", $name, ".toml"))
-    };
-}
-
 /// The rows of the paper with both readings of its inputs, then additional rows.
-const ROWS: [PaperRow; 11] = [
-    ("table2-500-simple", "500 examples, simple", Some((0.101, 0.006)), config!("table2-500-simple")),
-    (
-        "table2-500-one-sided",
-        "500 examples, one-sided",
-        Some((0.101, 0.006)),
-        config!("table2-500-one-sided"),
-    ),
-    ("table2-5000-simple", "5000 examples, simple", Some((0.044, 0.002)), config!("table2-5000-simple")),
-    (
-        "table2-5000-one-sided",
-        "5000 examples, one-sided",
-        Some((0.044, 0.002)),
-        config!("table2-5000-one-sided"),
-    ),
-    ("table2-td-simple", "TD, simple", Some((0.080, 0.002)), config!("table2-td-simple")),
-    ("table2-td-one-sided", "TD, one-sided", Some((0.080, 0.002)), config!("table2-td-one-sided")),
-    (
-        "table2-td-500-simple",
-        "TD + 500 examples, simple",
-        Some((0.068, 0.003)),
-        config!("table2-td-500-simple"),
-    ),
-    (
-        "table2-td-500-one-sided",
-        "TD + 500 examples, one-sided",
-        Some((0.068, 0.003)),
-        config!("table2-td-500-one-sided"),
-    ),
-    (
-        "table2-expectation-one-sided",
-        "TD, expectation over rolls, one-sided",
-        None,
-        config!("table2-expectation-one-sided"),
-    ),
-    ("unlimited-10-simple", "unlimited examples, simple", None, config!("unlimited-10-simple")),
-    ("unlimited-10-one-sided", "unlimited examples, one-sided", None, config!("unlimited-10-one-sided")),
+const ROWS: [PaperRow; 11] = rows!["bearoff":
+    "table2-500-simple", "500 examples, simple", Some((0.101, 0.006));
+    "table2-500-one-sided", "500 examples, one-sided", Some((0.101, 0.006));
+    "table2-5000-simple", "5000 examples, simple", Some((0.044, 0.002));
+    "table2-5000-one-sided", "5000 examples, one-sided", Some((0.044, 0.002));
+    "table2-td-simple", "TD, simple", Some((0.080, 0.002));
+    "table2-td-one-sided", "TD, one-sided", Some((0.080, 0.002));
+    "table2-td-500-simple", "TD + 500 examples, simple", Some((0.068, 0.003));
+    "table2-td-500-one-sided", "TD + 500 examples, one-sided", Some((0.068, 0.003));
+    "table2-expectation-one-sided", "TD, expectation over rolls, one-sided", None;
+    "unlimited-10-simple", "unlimited examples, simple", None;
+    "unlimited-10-one-sided", "unlimited examples, one-sided", None;
 ];
 
 /// Number of leading rows whose curves form figure 2: the rows of the paper.
@@ -138,13 +104,6 @@ pub(crate) struct Curve {
     pub(crate) last: f64,
 }
 
-fn configs(games: &dyn Games, rows: usize, quick: bool) -> Result<Vec<Config>, TrainError> {
-    let config = |(name, _, _, text): &PaperRow| {
-        runs::config(&format!("configs/bearoff/{name}.toml"), text, games, quick)
-    };
-    ROWS[..rows].iter().map(config).collect()
-}
-
 /// Table 2 as a reproduction.
 pub(crate) const TABLE2: Paper = Paper {
     name: "table2",
@@ -171,7 +130,7 @@ pub(crate) const FIGURE2: Paper = Paper {
 pub(crate) fn table2(work: Work<'_>) -> Result<Report<Table2>, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
-    let configs = configs(games, ROWS.len(), options.quick)?;
+    let configs = runs::configs("bearoff", &ROWS, games, options.quick)?;
     let all = runs::all(&configs, runs::seeds(options), work)?;
     let table = Table2 {
         positions: configs[0].evaluate.positions,
@@ -190,7 +149,7 @@ pub(crate) fn table2(work: Work<'_>) -> Result<Report<Table2>, TrainError> {
 pub(crate) fn figure2(work: Work<'_>) -> Result<Report<Figure2>, TrainError> {
     let Work { games, options, .. } = work;
     let started = Instant::now();
-    let configs = configs(games, FIGURE2_ROWS, options.quick)?;
+    let configs = runs::configs("bearoff", &ROWS[..FIGURE2_ROWS], games, options.quick)?;
     let all = runs::all(&configs, runs::seeds(options), work)?;
     let curves = configs.iter().zip(&all).zip(&ROWS).map(|((config, runs), (name, label, ..))| {
         let folders = runs.iter().map(|(path, _)| path.as_path());
@@ -300,11 +259,8 @@ mod tests {
     /// The rows of the paper share its setting: 68 inputs, ten hidden units, 800,000 samples or 130,000 games.
     #[test]
     fn rows_of_the_paper_keep_to_its_setting() {
-        for (config, row) in configs(&One(Bearoff::default()), ROWS.len(), false)
-            .expect("tracked configs are valid")
-            .iter()
-            .zip(&ROWS)
-        {
+        let configs = runs::configs("bearoff", &ROWS, &One(Bearoff::default()), false);
+        for (config, row) in configs.expect("tracked configs are valid").iter().zip(&ROWS) {
             assert_eq!(config.name, row.0);
             let adept_model::Architecture::Mlp(mlp) = &config.architecture else { panic!("{}", row.0) };
             assert!(mlp.hidden == [10] && mlp.inputs.is_none(), "{}", row.0);

@@ -1,7 +1,7 @@
 //! The terminal game: shows the board, the value of each move, and the experts' weights.
 
 use crate::error::PlayError;
-use crate::session::{Next, Session, Step, WayToResign, in_words};
+use crate::session::{Next, Session, WayToResign, in_words};
 use adept_arena::inspect::policy_of;
 use adept_arena::{Agent, Decision, Evaluator, GameModel, OpenError, Scratch, naming, open};
 use adept_game::{Kit, Stream, Turn, Worth, no_action, writable_records};
@@ -158,7 +158,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
             let now = self.game.texts().board(self.game, &self.session.state, &[], self.options.seat);
             self.stone = new_stone(&before, &now);
             before = now;
-            let player = match self.session.next(self.game) {
+            match self.session.next(self.game) {
                 Next::Over => break,
                 Next::Chance => {
                     let said = &self.session.draw(self.game).said;
@@ -174,68 +174,26 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                         answer(opponent, hints, at, &mut scratch, rng, &mut thoughts)
                     })?;
                     writeln!(out, "\n{}", folded(&format!("{}{thoughts}", step.said)))?;
-                    reveal(step, out)?;
+                    reveal(step.revealed.as_deref(), out)?;
                     continue;
                 }
-                Next::Person => self.options.seat,
-            };
+                Next::Person => {}
+            }
             self.game.actions(&self.session.state, &mut scratch.actions);
             if scratch.actions.is_empty() {
-                return Err(OpenError::from(no_action(self.game, &self.session.state, player)).into());
+                return Err(
+                    OpenError::from(no_action(self.game, &self.session.state, self.options.seat)).into()
+                );
             }
-            let numbered = self.numbered();
-            let list = self.list(&numbered);
+            let list = self.list(&self.numbered());
             let list = if list.lines().count() <= LINES_OF_MOVES { &*list } else { "" };
             // The best move of a hint comes last, next to the prompt.
             match self.options.hints {
-                true => write!(out, "\n{list}{}\n", self.board(player, HINTED))?,
-                false => write!(out, "\n{}\n{list}", self.board(player, 0))?,
+                true => write!(out, "\n{list}{}\n", self.board(HINTED))?,
+                false => write!(out, "\n{}\n{list}", self.board(0))?,
             }
-            let action = loop {
-                let Some(line) = input.line("your move> ", out)? else {
-                    writeln!(out, "The input has ended: the game is over.")?;
-                    return Ok(self.over(None));
-                };
-                match line.trim() {
-                    "" => continue,
-                    "quit" | "q" => return Ok(self.over(None)),
-                    "help" | "?" => writeln!(out, "{}", self.help())?,
-                    "rules" => match self.game.texts().rules(self.game) {
-                        Some(rules) => writeln!(out, "\n{}", reflowed(&rules))?,
-                        None => writeln!(out, "{} has no text of its rules", self.game.name())?,
-                    },
-                    "board" => writeln!(out, "\n{}", self.board(player, 0))?,
-                    "hint" | "h" => writeln!(out, "\n{}", self.board(player, HINTED))?,
-                    text if let Some(count) = hinted(text) => match count {
-                        Some(count) => writeln!(out, "\n{}", self.board(player, count))?,
-                        None => {
-                            writeln!(out, "write `hint N` with the number of moves to show, such as hint 20")?
-                        }
-                    },
-                    "undo" | "u" if self.session.undo() => break None,
-                    "undo" | "u" => writeln!(out, "there is no move to undo")?,
-                    text => match self.game.parse_action(&self.session.state, text) {
-                        Ok(action) => break Some(action),
-                        Err(_) if text.split(' ').next() == Some("resign") => match self.loss(&text[6..]) {
-                            Ok(way) => {
-                                if let Some(step) = self.session.resign(self.game, way) {
-                                    reveal(step, out)?;
-                                }
-                                break None;
-                            }
-                            Err(why) => writeln!(out, "{}", folded(&why))?,
-                        },
-                        Err(e) => {
-                            match text.parse::<usize>().ok().and_then(|n| numbered.get(n.wrapping_sub(1))) {
-                                Some(action) => break Some(action.clone()),
-                                None => writeln!(out, "{}", folded(&e.to_string()))?,
-                            }
-                        }
-                    },
-                }
-            };
-            if let Some(action) = action {
-                reveal(self.session.act(self.game, action), out)?;
+            if !ask(&mut self, input, out)? {
+                return Ok(self.over(None));
             }
         }
         let said = self.session.verdict(self.game).unwrap_or_default();
@@ -264,31 +222,6 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
         let found = ways.iter().position(|way| way.split_whitespace().eq(wanted.split_whitespace()));
         let found = found.and_then(|i| losses.into_iter().nth(i));
         found.ok_or_else(|| format!("`{wanted}`: write {}", ways.join(", ")))
-    }
-
-    /// The help text: possible input.
-    fn help(&self) -> String {
-        let moves = match &self.numbered()[..] {
-            [] => format!("moves here: {}", self.some_moves()),
-            numbered => format!("moves here, to be typed by number too:\n{}", self.list(numbered).trim_end()),
-        };
-        let rules =
-            if self.game.texts().rules(self.game).is_some() { "rules how the game is played\n" } else { "" };
-        let resign = match &self.session.ways_to_resign(self.game)[..] {
-            [] => String::new(),
-            [_] => "resign  lose the game here\n".into(),
-            all => {
-                let ways = all.iter().map(|way| resigning(way.name())).collect::<Vec<_>>().join(", ");
-                format!("resign  lose the game here: {ways}\n")
-            }
-        };
-        format!(
-            "{moves}\n\
-             hint  the {HINTED} best moves as your opponent sees them; hint 30 shows 30\n\
-             board show the position again\n\
-             undo  take back your last move\n\
-             {rules}{resign}quit  leave the game"
-        )
     }
 
     /// Moves that can be chosen by number, from 1: all, if numbers have no other meaning here and there are not too
@@ -355,10 +288,59 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
             outcome,
         }
     }
+}
 
-    /// The board, with the model's values of the best `count` moves for the person, the best one last.
-    fn board(&mut self, player: usize, count: usize) -> String {
-        let hints = count > 0;
+impl<G: Kit> Asked for TerminalGame<'_, G> {
+    fn help(&self) -> String {
+        let moves = match &self.numbered()[..] {
+            [] => format!("moves here: {}", self.some_moves()),
+            numbered => format!("moves here, to be typed by number too:\n{}", self.list(numbered).trim_end()),
+        };
+        let rules =
+            if self.game.texts().rules(self.game).is_some() { "rules how the game is played\n" } else { "" };
+        let resign = match &self.session.ways_to_resign(self.game)[..] {
+            [] => String::new(),
+            [_] => "resign  lose the game here\n".into(),
+            all => {
+                let ways = all.iter().map(|way| resigning(way.name())).collect::<Vec<_>>().join(", ");
+                format!("resign  lose the game here: {ways}\n")
+            }
+        };
+        format!(
+            "{moves}\n\
+             hint  the {HINTED} best moves as your opponent sees them; hint 30 shows 30\n\
+             board show the position again\n\
+             undo  take back your last move\n\
+             {rules}{resign}quit  leave the game"
+        )
+    }
+
+    fn rules(&self) -> Result<String, &str> {
+        self.game.texts().rules(self.game).ok_or(self.game.name())
+    }
+
+    fn undo(&mut self) -> bool {
+        self.session.undo()
+    }
+
+    fn act(&mut self, text: &str) -> Result<Option<String>, String> {
+        let action = match self.game.parse_action(&self.session.state, text) {
+            Ok(action) => action,
+            Err(_) if text.split(' ').next() == Some("resign") => {
+                let way = self.loss(&text[6..])?;
+                return Ok(self.session.resign(self.game, way).and_then(|step| step.revealed.clone()));
+            }
+            Err(e) => {
+                let place = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                let numbered = place.and_then(|place| self.numbered().into_iter().nth(place));
+                numbered.ok_or_else(|| e.to_string())?
+            }
+        };
+        Ok(self.session.act(self.game, action).revealed.clone())
+    }
+
+    fn board(&mut self, count: usize) -> String {
+        let (hints, player) = (count > 0, self.options.seat);
         let mut marks = Vec::new();
         let mut below = String::new();
         let numbered = self.numbered();
@@ -444,6 +426,52 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
     }
 }
 
+/// What a person can ask of a game at the terminal, whatever its type.
+trait Asked {
+    /// The help text: possible input.
+    fn help(&self) -> String;
+    /// The rules, or the name of a game without a text of them.
+    fn rules(&self) -> Result<String, &str>;
+    /// See [`Session::undo`].
+    fn undo(&mut self) -> bool;
+    /// Makes the move or the resignation that a text means: what it reveals, or why it means neither.
+    fn act(&mut self, text: &str) -> Result<Option<String>, String>;
+    /// The board, with the model's values of the best `count` moves for the person, the best one last.
+    fn board(&mut self, count: usize) -> String;
+}
+
+/// Answers what the person types until the game goes on. Returns false if the person leaves it.
+fn ask(game: &mut dyn Asked, input: &mut dyn Input, out: &mut dyn Write) -> std::io::Result<bool> {
+    loop {
+        let Some(line) = input.line("your move> ", out)? else {
+            writeln!(out, "The input has ended: the game is over.")?;
+            return Ok(false);
+        };
+        let answer = match line.trim() {
+            "" => continue,
+            "quit" | "q" => return Ok(false),
+            "help" | "?" => game.help(),
+            "rules" => match game.rules() {
+                Ok(rules) => format!("\n{}", reflowed(&rules)),
+                Err(name) => format!("{name} has no text of its rules"),
+            },
+            "board" => format!("\n{}", game.board(0)),
+            "hint" | "h" => format!("\n{}", game.board(HINTED)),
+            text if let Some(count) = hinted(text) => match count {
+                Some(count) => format!("\n{}", game.board(count)),
+                None => "write `hint N` with the number of moves to show, such as hint 20".into(),
+            },
+            "undo" | "u" if game.undo() => return Ok(true),
+            "undo" | "u" => "there is no move to undo".into(),
+            text => match game.act(text) {
+                Ok(revealed) => return reveal(revealed.as_deref(), out).map(|()| true),
+                Err(why) => folded(&why),
+            },
+        };
+        writeln!(out, "{answer}")?;
+    }
+}
+
 /// Parses `hint N`: the number of moves; `Some(None)` if N is not a number, `None` for another text.
 fn hinted(text: &str) -> Option<Option<usize>> {
     let (word, number) = text.split_once(' ')?;
@@ -470,11 +498,8 @@ fn with_stone(drawing: String, stone: Option<usize>) -> String {
 }
 
 /// Describes what an action reveals.
-fn reveal<G: Kit>(step: &Step<G>, out: &mut dyn Write) -> std::io::Result<()> {
-    match &step.revealed {
-        Some(text) => writeln!(out, "{}", folded(text)),
-        None => Ok(()),
-    }
+fn reveal(text: Option<&str>, out: &mut dyn Write) -> std::io::Result<()> {
+    text.map_or(Ok(()), |text| writeln!(out, "{}", folded(text)))
 }
 
 /// Makes the agent's move. `thoughts` receives its values if hints are shown.

@@ -539,6 +539,24 @@ pub(crate) struct Actions {
     len: usize,
 }
 
+impl Actions {
+    fn places(&self) -> impl Iterator<Item = Place> {
+        (0..self.len as u32).map(Place::Move)
+    }
+
+    /// The place of an action among these.
+    fn position(&self, action: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+        let Ok(action) = action.cast::<Action>() else { return Ok(None) };
+        let Action { node, place } = action.get();
+        guarded(|| self.places().position(|own| self.node.same_action(&own, &**node, place)))
+    }
+
+    /// The texts of the first actions.
+    fn first_texts(&self, most: usize) -> PyResult<Vec<String>> {
+        guarded(|| self.places().take(most).map(|place| self.node.action_text(&place)).collect())
+    }
+}
+
 #[pymethods]
 impl Actions {
     fn __len__(&self) -> usize {
@@ -562,63 +580,41 @@ impl Actions {
     }
 
     fn __contains__(&self, action: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let Ok(action) = action.cast::<Action>() else { return Ok(false) };
-        let action = action.get();
-        guarded(|| {
-            (0..self.len as u32)
-                .any(|place| self.node.same_action(&Place::Move(place), &*action.node, &action.place))
-        })
+        Ok(self.position(action)?.is_some())
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(other) = other.cast::<Self>() else { return Ok(false) };
         let other = other.get();
-        guarded(|| {
-            self.len == other.len
-                && (0..self.len as u32)
-                    .map(Place::Move)
-                    .all(|place| self.node.same_action(&place, &*other.node, &place))
-        })
+        let is_same = |place| self.node.same_action(&place, &*other.node, &place);
+        guarded(|| self.len == other.len && self.places().all(is_same))
     }
 
     /// The place of an action.
     fn index(&self, action: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let found = match action.cast::<Action>() {
-            Ok(action) => {
-                let action = action.get();
-                guarded(|| {
-                    (0..self.len).find(|&place| {
-                        self.node.same_action(&Place::Move(place as u32), &*action.node, &action.place)
-                    })
-                })?
-            }
-            Err(_) => None,
-        };
-        found.ok_or_else(|| PyValueError::new_err("not among these actions"))
+        self.position(action)?.ok_or_else(|| PyValueError::new_err("not among these actions"))
     }
 
     fn count(&self, action: &Bound<'_, PyAny>) -> PyResult<usize> {
-        Ok(usize::from(self.__contains__(action)?))
+        Ok(usize::from(self.position(action)?.is_some()))
     }
 
     /// The texts of all actions.
     fn texts(&self) -> PyResult<Vec<String>> {
-        guarded(|| (0..self.len as u32).map(|place| self.node.action_text(&Place::Move(place))).collect())
+        self.first_texts(self.len)
     }
 
     /// The number of each action.
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let number = |place| self.node.action_number(&Place::Move(place)).unwrap_or_default() as i64;
-        let numbers: Vec<i64> = guarded(|| (0..self.len as u32).map(number).collect())?;
+        let number = |place| self.node.action_number(&place).unwrap_or_default() as i64;
+        let numbers: Vec<i64> = guarded(|| self.places().map(number).collect())?;
         Ok(numbers.into_pyarray(py))
     }
 
     fn __repr__(&self) -> PyResult<String> {
         const MOST: usize = 20;
-        let shown = self.len.min(MOST);
-        let texts: Vec<String> =
-            guarded(|| (0..shown as u32).map(|place| self.node.action_text(&Place::Move(place))).collect())?;
-        let more = if self.len > shown { format!(", … {} in all", self.len) } else { String::new() };
+        let texts = self.first_texts(MOST)?;
+        let more = if self.len > MOST { format!(", … {} in all", self.len) } else { String::new() };
         Ok(format!("<adept.Actions {}{more}>", texts.join(", ")))
     }
 }

@@ -192,7 +192,10 @@ impl LabelReport {
         match exact_values(game, &examples.iter().map(|example| example.state.clone()).collect::<Vec<_>>()) {
             Some(Ok(exact)) => {
                 let exact: Vec<f64> = exact.into_iter().map(|value| -value).collect();
-                report.compare(game, examples, &values, &exact);
+                let number = game.positions().number;
+                let is_test = |i: usize| Part::of(number(&examples[i].state)) == Part::Test;
+                let place = |i: usize| (examples[i].line, game.position_text(&examples[i].state));
+                report.compare(&values, &exact, &is_test, &place);
             }
             Some(Err(error)) => report.not_compared = Some(error.to_string()),
             None => {}
@@ -252,7 +255,14 @@ impl LabelReport {
         self.classes = classes.into_iter().map(class).collect();
     }
 
-    fn compare<G: Kit>(&mut self, game: &G, examples: &[Example<G::State>], values: &[f64], exact: &[f64]) {
+    /// Compares the values of rows with exact ones. `place` is the line and the position of a row.
+    fn compare(
+        &mut self,
+        values: &[f64],
+        exact: &[f64],
+        is_test: &dyn Fn(usize) -> bool,
+        place: &dyn Fn(usize) -> (u64, String),
+    ) {
         let error = |i: usize| values[i] - exact[i];
         let mut known: Vec<usize> = (0..values.len()).filter(|&i| !exact[i].is_nan()).collect();
         self.compared = known.len() as u64;
@@ -261,9 +271,7 @@ impl LabelReport {
         }
         let all = PositionErrors::of(known.iter().map(|&i| error(i)));
         (self.max_abs_error, self.rms_error) = (Some(all.max), Some(all.rms));
-        let number = game.positions().number;
-        let is_test = |&i: &usize| Part::of(number(&examples[i].state)) == Part::Test;
-        let test: Vec<usize> = (0..values.len()).filter(is_test).collect();
+        let test: Vec<usize> = (0..values.len()).filter(|&i| is_test(i)).collect();
         if !test.is_empty() && test.iter().all(|&i| !exact[i].is_nan()) {
             self.test_rms_error = Some(PositionErrors::of(test.iter().map(|&i| error(i))).rms);
         }
@@ -271,11 +279,9 @@ impl LabelReport {
         sort_by_highest(&mut known, &|&i| error(i).abs());
         known.retain(|&i| error(i).abs() > self.tolerance);
         self.disagreements = known.len() as u64;
-        let row = |&i: &usize| LabelRow {
-            line: examples[i].line,
-            position: game.position_text(&examples[i].state),
-            value: values[i],
-            exact: exact[i],
+        let row = |&i: &usize| {
+            let (line, position) = place(i);
+            LabelRow { line, position, value: values[i], exact: exact[i] }
         };
         self.worst = known.iter().take(NAMED).map(row).collect();
         // Numbers with a rounding of their own agree less closely in another reading.

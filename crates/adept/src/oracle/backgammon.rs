@@ -1,7 +1,7 @@
 //! `oracle … --game hypergammon`: exact tables of backgammon with few checkers.
 
 use super::args::TableArgs;
-use super::{cube, destination, line};
+use super::{Differences, cube, destination, line};
 use adept_builtin::backgammon::exact::Table;
 use adept_builtin::backgammon::exact::cubeful::CubefulTable;
 use adept_builtin::backgammon::exact::with_cube::{cubeful_table, usual_cube_file};
@@ -98,7 +98,7 @@ fn with_cube(game: &Backgammon, table: &CubefulTable, state: &State, jacoby: boo
         rows.push(vec![owner.to_string(), cube::signed(value), play.clone()]);
         json.insert(owner.to_string(), json!({ "value": value, "move": play }));
     }
-    Ok(cube::Answer { json: json.into(), text: output::table(&["cube", "equity", "best move"], &rows) })
+    Ok(cube::Answer { json: json.into(), text: output::table(&["cube", "equity", "best move"], rows) })
 }
 
 /// Equities for the opponent after a move, by the owner of the cube that the side that moves sees.
@@ -166,7 +166,7 @@ pub(super) fn value(
         let rules = rules(jacoby);
         sections.push_str(&format!("equity: for the side to roll, per unit of the cube\n{rules}\n"));
     }
-    output::text(&(output::table(&["position (own to roll)", "points"], &rows) + &note + &sections))
+    output::text(&(output::table(&["position (own to roll)", "points"], rows) + &note + &sections))
 }
 
 /// How to list moves.
@@ -217,8 +217,8 @@ pub(super) fn moves(
             let moves = moves.map(|(play, after)| json!({ "afterstate": after, "play": play }));
             return output::json(&json!({ "moves": moves.collect::<Vec<Value>>() }));
         }
-        let rows: Vec<Vec<String>> = moves.map(|(play, after)| vec![play, after]).collect();
-        return output::text(&output::table(&["play", "afterstate (opponent to roll)"], &rows));
+        let rows = moves.map(|(play, after)| vec![play, after]);
+        return output::text(&output::table(&["play", "afterstate (opponent to roll)"], rows));
     }
     let found = match cube {
         Some(owner) => ranked(game, &after_move(&*find_with_cube(game, args)?, owner, jacoby), &state)?,
@@ -240,13 +240,10 @@ pub(super) fn moves(
         }
         return output::json(&object);
     }
-    let rows: Vec<Vec<String>> = found
-        .iter()
-        .map(|(action, value)| {
-            let loss = format!("{:.DIGITS$}", best - value);
-            vec![game.action_text(&state, action), score_text(*value, DIGITS), loss]
-        })
-        .collect();
+    let rows = found.iter().map(|(action, value)| {
+        let loss = format!("{:.DIGITS$}", best - value);
+        vec![game.action_text(&state, action), score_text(*value, DIGITS), loss]
+    });
     let (points, note) = match cube {
         None => ("points", "points of the side that moves, without the cube".to_string()),
         Some(owner) => {
@@ -256,7 +253,7 @@ pub(super) fn moves(
     };
     output::text(&format!(
         "{}{note}; loss against the best move\n",
-        output::table(&["play", points, "loss"], &rows)
+        output::table(&["play", points, "loss"], rows)
     ))
 }
 
@@ -371,36 +368,25 @@ pub(super) fn verify(
         return Err(GameError::data(csv, "has no rows").into());
     }
     let table = find(game, args)?;
-    let (mut squares, mut worst) = (0.0, (0, Position::start(game.checkers()), 0.0, 0.0, -1.0));
-    for &(line, (position, given)) in &rows {
-        let exact = equity(&cubeless(&table), &State::to_roll(position))?;
-        let error = (exact - given).abs();
-        squares += error * error;
-        if error > worst.4 {
-            worst = (line, position, given, exact, error);
-        }
+    let mut found = Differences::default();
+    for (line, (position, given)) in rows {
+        found.add(line, &position, given, equity(&cubeless(&table), &State::to_roll(position))?);
     }
-    let (line, position, given, exact, most) = worst;
-    let (rms, tolerance) = ((squares / rows.len() as f64).sqrt(), tolerance.unwrap_or(TOLERANCE));
+    let (most, rms, tolerance) = (found.all.max, found.all.rms(), tolerance.unwrap_or(TOLERANCE));
     if as_json {
         output::json(&json!({
-            "rows": rows.len(),
+            "rows": found.all.rows,
             "max_abs_error": most,
             "rms_error": rms,
             "tolerance": tolerance,
-            "worst": { "line": line, "error": most, "position": position.to_string(), "value": given, "exact": exact },
+            "worst": found.json(),
         }))?;
     } else {
-        let mut text = format!(
+        let text = format!(
             "{} equities: largest difference {most:.3e} points, rms {rms:.3e}, tolerance {tolerance:.1e}\n",
-            rows.len()
+            found.all.rows
         );
-        if most > 0.0 {
-            text.push_str(&format!(
-                "worst: line {line}, {position}: {given:+.9} in the file, {exact:+.9} in the table\n"
-            ));
-        }
-        output::text(&text)?;
+        output::text(&(text + &found.text(|points| format!("{points:+.9}"))))?;
     }
     if most > tolerance {
         bail!("the largest difference {most:.3e} is above the tolerance {tolerance:.1e}");

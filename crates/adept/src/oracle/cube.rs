@@ -79,7 +79,7 @@ pub(super) fn before_roll(equities: &CubeEquities, is_over: bool) -> Answer {
         rows.push(row);
     }
     let header = ["cube", "equity", "no double", "double/take", "double/pass", "best"];
-    Answer { json: json.into(), text: output::table(&header, &rows) }
+    Answer { json: json.into(), text: output::table(&header, rows) }
 }
 
 /// Solves the tables of a cube at a score.
@@ -149,7 +149,7 @@ pub(super) fn match_answers(positions: &[Situation], terms: &[Terms], threads: u
             Some(_) => &["cube", "", "value", "best move"],
             None => &["cube", "", "value", "no double", "double/take", "double/pass", "best"],
         };
-        let text = format!("\n{situation}\n{}", output::table(header, &rows));
+        let text = format!("\n{situation}\n{}", output::table(header, rows));
         answers.push(Answer { json: json.into(), text });
     }
     Ok(answers)
@@ -216,7 +216,7 @@ fn after_roll(table: &CubeTable, decision: DicePosition) -> Result<Answer> {
         rows.push(vec![owner.to_string(), signed(value), play.clone()]);
         json.insert(owner.to_string(), json!({ "value": value, "move": play }));
     }
-    Ok(Answer { json: json.into(), text: output::table(&["cube", "equity", "best move"], &rows) })
+    Ok(Answer { json: json.into(), text: output::table(&["cube", "equity", "best move"], rows) })
 }
 
 /// Shows the moves of a roll with their equities for an owner of the cube, in money play, or at a score that has this owner.
@@ -267,7 +267,7 @@ pub(super) fn moves(
         row.push(signed(best - value)[1..].to_string());
         row
     };
-    let rows: Vec<Vec<String>> = moves.iter().enumerate().map(row).collect();
+    let rows = moves.iter().enumerate().map(row);
     let (header, note): (&[&str], String) = match &terms {
         None => (
             &["play", "afterstate", "equity", "loss"],
@@ -278,7 +278,7 @@ pub(super) fn moves(
             format!("{}loss: in EMG ({owner})\n", match_note(terms, "side that moves")),
         ),
     };
-    output::text(&(output::table(header, &rows) + &note))
+    output::text(&(output::table(header, rows) + &note))
 }
 
 /// Compares the equities without a double of a gnubg file, by owner of the cube. None if the file has none, or if there

@@ -11,7 +11,7 @@ use adept_builtin::backgammon::Backgammon;
 use adept_builtin::backgammon::cube::Terms;
 use adept_builtin::backgammon::exact::study as few;
 use adept_builtin::bearoff::estimates::{Convolution, Kleinman, Normal};
-use adept_builtin::bearoff::labelled::{self, Labelled};
+use adept_builtin::bearoff::labelled;
 use adept_builtin::bearoff::one_sided::gnubg::{GnubgOneSided, MOST_SOLVED as MOST_POINTS};
 use adept_builtin::bearoff::two_sided::gnubg::GnubgTable;
 use adept_builtin::bearoff::two_sided::{
@@ -32,6 +32,7 @@ use anyhow::{Context, Result, bail};
 use args::{OracleAction, OracleArgs, TableArgs};
 use clap::{ArgMatches, Args, FromArgMatches};
 use serde_json::{Map, Value, json};
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -245,40 +246,40 @@ fn build(settings: Settings, out: Option<&Path>, as_json: bool) -> Result<()> {
     }
     work::share(&what, 0.0);
     let (table, timings) = Table::solve(settings, &mut |progress| work::share(&what, progress.share))?;
-    let Timings { moves, memory, solve } = timings;
-    let write = match out {
-        Some(path) => table.save(path)?,
-        None => Seconds::default(),
-    };
-    let steps = [("moves", moves), ("memory", memory), ("solve", solve), ("write", write)];
+    let write = out.map(|path| table.save(path)).transpose()?.unwrap_or_default();
+    let steps = steps(timings, write);
+    let (pairs, bytes) = (table.pairs(), table.bytes());
     if as_json {
-        let of = |time: fn(Seconds) -> f64| -> Map<String, Value> {
-            steps.iter().map(|&(name, seconds)| (name.into(), time(seconds).into())).collect()
-        };
         return output::json(&json!({
             "checkers": table.checkers(),
             "bits": table.precision().bits(),
-            "pairs": table.pairs(),
-            "bytes": table.bytes(),
-            "seconds": of(|s| s.wall),
-            "cpu_seconds": of(|s| s.cpu),
+            "pairs": pairs,
+            "bytes": bytes,
+            "seconds": by_step(&steps, |s| s.wall),
+            "cpu_seconds": by_step(&steps, |s| s.cpu),
             "path": out,
         }));
     }
-    let rows: Vec<Vec<String>> = steps
-        .iter()
-        .map(|(name, s)| vec![(*name).into(), format!("{:.3}", s.wall), format!("{:.3}", s.cpu)])
-        .collect();
-    let mut text = format!(
-        "{} pairs of sides with at most {} checkers, {} bits, {:.1} MB\n",
-        table.pairs(),
-        table.checkers(),
-        table.precision().bits(),
-        table.bytes() as f64 / 1e6
-    );
-    text.push_str(&output::table(&["step", "seconds", "CPU-seconds"], &rows));
-    text.push_str(&line(out));
-    output::text(&text)
+    let rows =
+        steps.iter().map(|(name, s)| vec![(*name).into(), format!("{:.3}", s.wall), format!("{:.3}", s.cpu)]);
+    let rows = output::table(&["step", "seconds", "CPU-seconds"], rows);
+    output::text(&(size(settings, pairs, bytes) + &rows + &line(out)))
+}
+
+/// The steps of solving a table, and of writing it.
+fn steps(timings: Timings, write: Seconds) -> [(&'static str, Seconds); 4] {
+    let Timings { moves, memory, solve } = timings;
+    [("moves", moves), ("memory", memory), ("solve", solve), ("write", write)]
+}
+
+fn by_step(steps: &[(&str, Seconds)], time: fn(Seconds) -> f64) -> Map<String, Value> {
+    steps.iter().map(|&(name, seconds)| (name.into(), time(seconds).into())).collect()
+}
+
+/// The size of a table, in a line.
+fn size(settings: Settings, pairs: u64, bytes: u64) -> String {
+    let (checkers, bits, megabytes) = (settings.checkers, settings.precision.bits(), bytes as f64 / 1e6);
+    format!("{pairs} pairs of sides with at most {checkers} checkers, {bits} bits, {megabytes:.1} MB\n")
 }
 
 /// Builds a table distributed over ranks.
@@ -298,11 +299,8 @@ fn build_on(ranks: &Ranks, settings: Settings, out: Option<&Path>, as_json: bool
         found.own_bytes = found.own_bytes.max(number(0));
         found.exchange_bytes = found.exchange_bytes.max(number(8));
     }
-    let Timings { moves, memory, solve } = found.timings;
-    let steps = [("moves", moves), ("memory", memory), ("solve", solve), ("write", found.write)];
+    let steps = steps(found.timings, found.write);
     if as_json {
-        let seconds: Map<String, Value> =
-            steps.iter().map(|(name, s)| ((*name).to_string(), s.wall.into())).collect();
         return output::json(&json!({
             "checkers": settings.checkers,
             "bits": settings.precision.bits(),
@@ -311,27 +309,20 @@ fn build_on(ranks: &Ranks, settings: Settings, out: Option<&Path>, as_json: bool
             "ranks": ranks.size(),
             "bytes_per_rank": found.own_bytes,
             "exchange_bytes_per_rank": found.exchange_bytes,
-            "seconds": seconds,
+            "seconds": by_step(&steps, |s| s.wall),
             "path": out,
         }));
     }
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    let mut text = format!(
-        "{} pairs of sides with at most {} checkers, {} bits, {:.1} MB\n\
-         {} ranks: at most {:.1} MB of the table on each, and {:.1} MB to exchange values\n",
-        found.pairs,
-        settings.checkers,
-        settings.precision.bits(),
-        megabytes(found.bytes),
+    let spread = format!(
+        "{} ranks: at most {:.1} MB of the table on each, and {:.1} MB to exchange values\n",
         ranks.size(),
         megabytes(found.own_bytes),
         megabytes(found.exchange_bytes)
     );
-    let rows: Vec<Vec<String>> =
-        steps.iter().map(|(name, s)| vec![(*name).into(), format!("{:.3}", s.wall)]).collect();
-    text.push_str(&output::table(&["step", "seconds"], &rows));
-    text.push_str(&line(out));
-    output::text(&text)
+    let rows = steps.iter().map(|(name, s)| vec![(*name).into(), format!("{:.3}", s.wall)]);
+    let rows = output::table(&["step", "seconds"], rows);
+    output::text(&(size(settings, found.pairs, found.bytes) + &spread + &rows + &line(out)))
 }
 
 /// Formats a value with the digits that the table's precision supports.
@@ -447,7 +438,7 @@ fn value(positions: &[Situation], also: Also<'_>, args: &TableArgs, as_json: boo
     if details {
         sections.push_str("effective pips: mean rolls × 49/6, the pips of an average roll; wastage: effective pips − pips\n");
     }
-    output::text(&(output::table(&header, &rows) + &note + &sections))
+    output::text(&(output::table(&header, rows) + &note + &sections))
 }
 
 /// The notation of the best move of a roll, and its exact value.
@@ -531,7 +522,7 @@ impl Race {
                 rows.push(vec![format!("off in {k} roll{}", if k == 1 { "" } else { "s" }), own, opponent]);
             }
         }
-        output::table(&["race", "to roll", "opponent"], &rows)
+        output::table(&["race", "to roll", "opponent"], rows)
     }
 }
 
@@ -589,7 +580,7 @@ fn verify_one_sided(file: &Path, tolerance: f64, as_json: bool) -> Result<()> {
             "{} sides of at most {checkers} checkers on points 1 to 6; the file has {} points\n{}largest difference of a mean: {}; tolerance {tolerance:.1e}\n",
             means.rows,
             found.points(),
-            output::table(&["difference of", "largest", "rms"], &rows),
+            output::table(&["difference of", "largest", "rms"], rows),
             errors.worst,
         );
         output::text(&text)?;
@@ -643,20 +634,12 @@ fn moves(decision: DicePosition, args: &TableArgs, as_json: bool) -> Result<()> 
         return output::json(&json!({ "moves": moves }));
     }
     let best = moves.first().map_or(0.0, |&(_, value)| value);
-    let rows: Vec<Vec<String>> = moves
-        .iter()
-        .map(|&(s, value)| {
-            vec![
-                decision.notation(s),
-                text(s),
-                signed(&table, value),
-                probability(&table, value),
-                signed(&table, best - value)[1..].to_string(),
-            ]
-        })
-        .collect();
+    let rows = moves.iter().map(|&(s, value)| {
+        let [shown, loss] = [value, best - value].map(|value| signed(&table, value));
+        vec![decision.notation(s), text(s), shown, probability(&table, value), loss[1..].to_string()]
+    });
     let note = "V and P(win) of the side that moves; loss is that of V\n";
-    output::text(&(output::table(&["play", "afterstate", "V", "P(win)", "loss"], &rows) + note))
+    output::text(&(output::table(&["play", "afterstate", "V", "P(win)", "loss"], rows) + note))
 }
 
 /// Reference for a comparison.
@@ -668,33 +651,61 @@ enum Against<'a> {
     Checksums,
 }
 
+/// Differences of the values in a file from those of a table.
+#[derive(Default)]
+struct Differences {
+    all: TableErrors,
+    worst: Option<Worst>,
+}
+
 /// The row of a file that differs most from the table.
 struct Worst {
-    row: Labelled,
+    line: u64,
+    position: String,
+    /// Its value in the file.
+    value: f64,
     /// Its value in the table.
     exact: f64,
     /// The absolute difference.
     error: f64,
 }
 
+impl Differences {
+    fn add(&mut self, line: u64, position: &dyn Display, value: f64, exact: f64) {
+        self.all.add(exact - value);
+        let error = (exact - value).abs();
+        if self.worst.as_ref().is_none_or(|worst| worst.error < error) {
+            self.worst = Some(Worst { line, position: position.to_string(), value, exact, error });
+        }
+    }
+
+    fn json(&self) -> Option<Value> {
+        let Worst { line, position, value, exact, error } = self.worst.as_ref()?;
+        Some(json!({ "line": line, "error": error, "position": position, "value": value, "exact": exact }))
+    }
+
+    /// The worst row in a line, if any row differs.
+    fn text(&self, signed: impl Fn(f64) -> String) -> String {
+        let Some(worst) = self.worst.as_ref().filter(|worst| worst.error > 0.0) else { return String::new() };
+        let Worst { line, position, value, exact, .. } = worst;
+        let [value, exact] = [*value, *exact].map(signed);
+        format!("worst: line {line}, {position}: {value} in the file, {exact} in the table\n")
+    }
+}
+
 fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: bool) -> Result<()> {
     // References are seldom more precise. A more precise table can be requested.
     let args = &TableArgs { bits: Some(args.bits.unwrap_or(Precision::Bits16)), ..args.clone() };
-    let (mut worst, mut cubes): (Option<Worst>, _) = (None, None);
+    let (mut found, mut cubes) = (Differences::default(), None);
     let (table, errors, rounding) = match what {
         Against::Csv(path) => {
             let rows = labelled::read(path)?;
             let checkers = rows.iter().map(|row| row.position.checkers()).max();
             let table = find(checkers.ok_or_else(|| GameError::data(path, "has no rows"))?, args)?;
-            let mut errors = TableErrors::default();
             for row in rows {
-                let exact = table.value(row.position)?;
-                errors.add(exact - row.value);
-                if worst.as_ref().is_none_or(|worst| worst.error < (exact - row.value).abs()) {
-                    worst = Some(Worst { row, exact, error: (exact - row.value).abs() });
-                }
+                found.add(row.line, &row.position, row.value, table.value(row.position)?);
             }
-            (table, errors, 0.0)
+            (table, found.all, 0.0)
         }
         Against::Gnubg(path) => {
             let file = GnubgTable::open(path)?;
@@ -756,13 +767,7 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
             "tolerance": tolerance,
             "checkers": table.checkers(),
             "bits": table.precision().bits(),
-            "worst": worst.as_ref().map(|worst| json!({
-                "line": worst.row.line,
-                "error": worst.error,
-                "position": worst.row.position.to_string(),
-                "value": worst.row.value,
-                "exact": worst.exact,
-            })),
+            "worst": found.json(),
         });
         if let Some(cubes) = cubes {
             object["cube"] = cube::errors_json(cubes);
@@ -784,14 +789,9 @@ fn verify(what: Against<'_>, tolerance: Option<f64>, args: &TableArgs, as_json: 
         if let Some(cubes) = cubes {
             output::text(&cube::errors_text(cubes))?;
         }
-        if let Some(Worst { row, exact, .. }) = worst.as_ref().filter(|worst| worst.error > 0.0) {
-            output::text(&format!(
-                "worst: line {}, {}: {} in the file, {} in the table\n",
-                row.line,
-                row.position,
-                signed(&table, row.value),
-                signed(&table, *exact)
-            ))?;
+        let worst = found.text(|value| signed(&table, value));
+        if !worst.is_empty() {
+            output::text(&worst)?;
         }
     }
     if !passed {

@@ -221,7 +221,7 @@ fn intervals(
         CubeOwner::Theirs => &["model", "move"],
         _ => &["model", "double", "takes", "move"],
     };
-    output::table(header, &study.models.iter().map(row).collect::<Vec<_>>())
+    output::table(header, study.models.iter().map(row))
 }
 
 /// The efficiencies that were chosen. Rows and columns that repeat are not shown.
@@ -248,7 +248,7 @@ fn efficiencies(study: &CubeStudy) -> String {
         }
     }
     let header = [&["model", "cube"][..], study.classes].concat();
-    output::table(&header, &rows)
+    output::table(&header, rows)
 }
 
 /// The figures of all models with one owner of the cube.
@@ -271,5 +271,5 @@ fn table(study: &CubeStudy, of: FiguresOf, owner: CubeOwner) -> String {
         CubeOwner::Theirs => &["model", "RMS", "move"],
         _ => &["model", "RMS", "double", "close", "early", "late", "takes", "take", "pass", "move"],
     };
-    output::table(header, &study.models.iter().map(row).collect::<Vec<_>>())
+    output::table(header, study.models.iter().map(row))
 }

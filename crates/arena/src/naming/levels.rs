@@ -5,7 +5,7 @@ use super::spec::AgentSpec;
 use super::usual::{STRONG_GAMES, best_network, without_network};
 use crate::error::OpenError;
 use crate::search;
-use adept_game::{GameInfo, Kit, outcome_classes};
+use adept_game::{GameInfo, Kit, LevelResult, outcome_classes};
 use adept_model::checkpoint::{self, Manifest};
 use adept_model::names;
 use std::path::Path;
@@ -106,18 +106,21 @@ pub fn levels<G: Kit>(game: &G, base: Option<&str>) -> Result<Vec<Rung>, OpenErr
         }
     };
     let mut rungs = match network {
-        Some((path, manifest)) => of_network(game, &path, &manifest),
-        None => of_own(game),
+        Some((path, manifest)) => {
+            let searches = !manifest.head.is_policy() && search::fits(game).is_ok();
+            of_network(game.name(), searches, search::has_chance(game), &path, &manifest)
+        }
+        None => of_own(GameInfo::of(game).is_open, &without_network(game), game.agents().levels),
     };
-    tell_results(game, &mut rungs);
+    let unit = game.counting().unit().map(|unit| unit.name);
+    let has_draws = outcome_classes(game).is_ok_and(|all| all.iter().any(|class| class.utility == 0.0));
+    tell_results(unit.as_deref(), has_draws, &mut rungs);
     Ok(rungs)
 }
 
 /// Adds the measured results in words, and the levels that were not measured to be stronger than the one below them.
-fn tell_results<G: Kit>(game: &G, rungs: &mut [Rung]) {
-    let unit = game.counting().unit().map(|unit| unit.name.into_owned());
-    let has_draws = outcome_classes(game).is_ok_and(|all| all.iter().any(|class| class.utility == 0.0));
-    let in_words = |Mean { value, ci95 }: Mean| match &unit {
+fn tell_results(unit: Option<&str>, has_draws: bool, rungs: &mut [Rung]) {
+    let in_words = |Mean { value, ci95 }: Mean| match unit {
         Some(unit) => format!("{value:+} ± {ci95} {unit} a game against strong"),
         None => {
             let (verb, of, draws) = match has_draws {
@@ -148,11 +151,10 @@ fn tell_results<G: Kit>(game: &G, rungs: &mut [Rung]) {
     }
 }
 
-fn of_network<G: Kit>(game: &G, path: &str, manifest: &Manifest) -> Vec<Rung> {
+fn of_network(game: &str, searches: bool, has_chance: bool, path: &str, manifest: &Manifest) -> Vec<Rung> {
     let name = Path::new(path).file_name().map_or(path.into(), |name| name.to_string_lossy());
-    let searches = !manifest.head.is_policy() && search::fits(game).is_ok();
     // Dice make positions many: the best moves at once, and the best reply to each after every roll.
-    let (plies, filter) = if search::has_chance(game) { (2, ",root=6,keep=1,margin=0") } else { (4, "") };
+    let (plies, filter) = if has_chance { (2, ",root=6,keep=1,margin=0") } else { (4, "") };
     let all = [
         (Level::Easy, format!("epsilon:{EASY}:{path}"), format!("{name} with three random moves of ten")),
         (Level::Medium, format!("epsilon:{MEDIUM}:{path}"), format!("{name} with one random move of ten")),
@@ -166,7 +168,7 @@ fn of_network<G: Kit>(game: &G, path: &str, manifest: &Manifest) -> Vec<Rung> {
     let strength = manifest.strength.as_ref();
     let result = |level: Level| {
         // A network may play another rule set than the one that its levels were measured in, such as one with the cube.
-        let measured = strength.filter(|_| manifest.game == game.name())?;
+        let measured = strength.filter(|_| manifest.game == game)?;
         let found = measured.levels.iter().find(|found| found.level == level.name())?;
         Some(Mean { value: found.value, ci95: found.ci95 })
     };
@@ -185,18 +187,15 @@ fn of_network<G: Kit>(game: &G, path: &str, manifest: &Manifest) -> Vec<Rung> {
         .collect()
 }
 
-fn of_own<G: Kit>(game: &G) -> Vec<Rung> {
-    let info = GameInfo::of(game);
-    let best = without_network(game);
-    let results = game.agents().levels;
+fn of_own(is_open: bool, best: &str, results: &[LevelResult]) -> Vec<Rung> {
     let rung = |level: Level, agent: String, about: String| {
         let found = results.iter().find(|found| found.level == level.name());
         let result = found.map(|found| Mean { value: found.value, ci95: found.ci95 });
         Rung { level, agent, about, result, values: false }
     };
-    if !info.is_open {
+    if !is_open {
         let weak = rung(Level::Easy, "random".into(), "any legal move".into());
-        let strong = rung(Level::Strong, best.clone(), format!("{best}, without a network"));
+        let strong = rung(Level::Strong, best.into(), format!("{best}, without a network"));
         return if best == "random" {
             vec![Rung { level: Level::Strong, ..weak }]
         } else {
@@ -216,7 +215,7 @@ fn of_own<G: Kit>(game: &G) -> Vec<Rung> {
         })
         .collect();
     if is_solved {
-        all.push(Rung { values: true, ..rung(Level::Strong, best, "perfect play".into()) });
+        all.push(Rung { values: true, ..rung(Level::Strong, best.into(), "perfect play".into()) });
     }
     all
 }

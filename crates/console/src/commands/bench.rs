@@ -50,8 +50,7 @@ pub(crate) fn run(args: &BenchArgs, as_json: bool) -> Result<()> {
     if before.is_some() {
         header.extend(["before", "faster"]);
     }
-    let rows: Vec<Vec<String>> = bench.cells.iter().map(|c| row(c, &bench.peak, before.as_ref())).collect();
-    let mut text = output::table(&header, &rows);
+    let mut text = output::table(&header, bench.cells.iter().map(|c| row(c, &bench.peak, before.as_ref())));
     text.push_str(&format!("\nhere: {}\n", about(&bench.machine, &bench.peak)));
     if let Some(before) = &before {
         text.push_str(&format!("before: {}\n", about(&before.machine, &before.peak)));

@@ -21,9 +21,9 @@ pub(crate) fn run(a: &Path, b: &Path, bootstrap: bool, as_json: bool) -> Result<
         let rows: Vec<Vec<String>> = found.config.iter().map(|d| d.cells().to_vec()).collect();
         text.push_str(&settings(&rows));
     }
-    let rows: Vec<Vec<String>> = found.metrics.iter().map(|metric| cells(metric, bootstrap)).collect();
-    text.push('\n');
-    text.push_str(&output::table(&["mean ± sd (runs)", "a", "b", "b − a", "95 % interval", "p"], &rows));
+    let rows = found.metrics.iter().map(|metric| cells(metric, bootstrap));
+    let header = ["mean ± sd (runs)", "a", "b", "b − a", "95 % interval", "p"];
+    text.push_str(&format!("\n{}", output::table(&header, rows)));
     for note in &found.notes {
         text.push_str(&format!("\n{note}"));
     }
@@ -66,7 +66,7 @@ fn method(metrics: &[MetricChange], bootstrap: bool) -> String {
 
 /// The settings that differ, as a table, or with a line per side where the table would be too wide.
 fn settings(rows: &[Vec<String>]) -> String {
-    let table = output::table(&["setting", "a", "b"], rows);
+    let table = output::table(&["setting", "a", "b"], rows.to_vec());
     if table.lines().all(|line| line.chars().count() <= output::COLUMNS) {
         return table;
     }

@@ -103,30 +103,24 @@ fn text(report: &LabelReport) -> String {
             let LabelRow { line, position, value, exact } = row;
             vec![line.to_string(), position.clone(), format!("{value:+.4}"), format!("{exact:+.4}")]
         };
-        let rows: Vec<_> = report.worst.iter().map(row).collect();
-        text.push_str(&format!("\n{}", output::table(&["worst line", "position", "value", "exact"], &rows)));
+        let header = ["worst line", "position", "value", "exact"];
+        text.push_str(&format!("\n{}", output::table(&header, report.worst.iter().map(row))));
     }
     if !report.contradicting.is_empty() {
         let row = |found: &Contradiction| {
             let Contradiction { line, position, value, first_line, first_value } = found;
-            vec![
-                line.to_string(),
-                position.clone(),
-                format!("{value:+.4}"),
-                first_line.to_string(),
-                format!("{first_value:+.4}"),
-            ]
+            let [value, first_value] = [value, first_value].map(|value| format!("{value:+.4}"));
+            vec![line.to_string(), position.clone(), value, first_line.to_string(), first_value]
         };
-        let rows: Vec<_> = report.contradicting.iter().map(row).collect();
         let header = ["contradicting line", "position", "value", "earlier line", "value"];
-        text.push_str(&format!("\n{}", output::table(&header, &rows)));
+        text.push_str(&format!("\n{}", output::table(&header, report.contradicting.iter().map(row))));
     }
     if report.classes.len() > 1 {
         let row = |ClassRows { name, rows, share }: &ClassRows| {
             vec![name.clone(), rows.to_string(), format!("{:.1} %", 100.0 * share)]
         };
-        let rows: Vec<_> = report.classes.iter().map(row).collect();
-        text.push_str(&format!("\n{}", output::table(&[&report.class, "rows", "share"], &rows)));
+        let header = [&*report.class, "rows", "share"];
+        text.push_str(&format!("\n{}", output::table(&header, report.classes.iter().map(row))));
     }
     text
 }

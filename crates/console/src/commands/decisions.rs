@@ -46,9 +46,8 @@ fn build(games: &dyn Catalogue, args: &BuildDecisionsArgs, as_json: bool) -> Res
         as_json,
         || &built,
         || {
-            let rows: Vec<Vec<String>> =
-                built.kinds.iter().map(|(kind, count)| vec![kind.clone(), count.to_string()]).collect();
-            format!("{}{}\n", output::table(&["kind", "decisions"], &rows), built.path.display())
+            let rows = built.kinds.iter().map(|(kind, count)| vec![kind.clone(), count.to_string()]);
+            format!("{}{}\n", output::table(&["kind", "decisions"], rows), built.path.display())
         },
     )?;
     if built.finished && !built.short.is_empty() {
@@ -94,20 +93,15 @@ fn screen(games: &dyn Catalogue, args: &ScreenDecisionsArgs, as_json: bool) -> R
     let Screening { small, large, games, decisions, moves, keep, unit } = found;
     let unit = unit.map_or_else(|| "loss".into(), |unit| format!("{unit} lost"));
     let row = |Kept { keep, found, loss, ci95: [low, high] }: &Kept| {
-        vec![
-            keep.to_string(),
-            format!("{:.2}", 100.0 * found),
-            lost_text(*loss),
-            format!("{} to {}", lost_text(low.max(0.0)), lost_text(*high)),
-        ]
+        let range = format!("{} to {}", lost_text(low.max(0.0)), lost_text(*high));
+        vec![keep.to_string(), format!("{:.2}", 100.0 * found), lost_text(*loss), range]
     };
-    let rows: Vec<_> = keep.iter().map(row).collect();
     output::text(&format!(
         "{}{}",
         output::wrapped(&format!(
             "{small} picks moves for {large}: {decisions} decisions of {games} games, {moves:.1} moves each"
         )),
-        output::table(&["kept", "best kept %", &unit, "95 %"], &rows)
+        output::table(&["kept", "best kept %", &unit, "95 %"], keep.iter().map(row))
     ))
 }
 
@@ -119,21 +113,10 @@ fn lost_text(loss: f64) -> String {
 /// The losses of an agent, for people.
 fn text(graded: &Graded) -> String {
     let unit = graded.unit.as_ref().map_or_else(|| "loss".into(), |unit| format!("{unit} lost"));
-    let rows: Vec<Vec<String>> = graded
-        .kinds
-        .iter()
-        .map(|lost| {
-            vec![
-                lost.kind.clone(),
-                lost.decisions.to_string(),
-                lost_text(lost.loss),
-                lost.ci95.map_or_else(
-                    || "–".into(),
-                    |[low, high]| format!("{} to {}", lost_text(low), lost_text(high)),
-                ),
-                format!("{:.1}", 100.0 * lost.wrong),
-            ]
-        })
-        .collect();
-    format!("{}\n{}", graded.agent, output::table(&["kind", "decisions", &unit, "95 %", "wrong %"], &rows))
+    let range = |[low, high]: [f64; 2]| format!("{} to {}", lost_text(low), lost_text(high));
+    let rows = graded.kinds.iter().map(|lost| {
+        let (count, ci95) = (lost.decisions.to_string(), lost.ci95.map_or_else(|| "–".into(), range));
+        vec![lost.kind.clone(), count, lost_text(lost.loss), ci95, format!("{:.1}", 100.0 * lost.wrong)]
+    });
+    format!("{}\n{}", graded.agent, output::table(&["kind", "decisions", &unit, "95 %", "wrong %"], rows))
 }

@@ -78,32 +78,28 @@ pub(crate) fn evaluate(games: &dyn Catalogue, args: &EvaluateArgs, as_json: bool
 
 /// The checkpoint that the arguments name, and the search over it.
 fn measured(args: &EvaluateArgs) -> Result<Measured> {
-    Ok(match args.of.checkpoint.to_str().map(AgentSpec::parse) {
+    let shown = args.of.checkpoint.display();
+    let refused = match args.of.checkpoint.to_str().map(AgentSpec::parse) {
         Some(Ok(AgentSpec::Model {
             play: Play::Greedy,
             search: Some(options),
             screen: None,
             tables: None,
             name,
-        })) => Measured { path: PathBuf::from(name), search: Some(options) },
-        Some(Ok(AgentSpec::Model { play: Play::Epsilon(_) | Play::Boltzmann(_), .. })) => {
-            let message = format!(
-                "`{}` varies its play: `evaluate` measures checkpoints and searches such as `search:4:NAME`, and \
-                 `adept arena` agents against each other",
-                args.of.checkpoint.display()
-            );
-            return Err(OpenError::Unknown(message).into());
-        }
+        })) => return Ok(Measured { path: PathBuf::from(name), search: Some(options) }),
+        Some(Ok(AgentSpec::Model { play: Play::Epsilon(_) | Play::Boltzmann(_), .. })) => format!(
+            "`{shown}` varies its play: `evaluate` measures checkpoints and searches such as `search:4:NAME`, and \
+             `adept arena` agents against each other"
+        ),
         Some(Ok(AgentSpec::Model { tables: Some(_), .. } | AgentSpec::Model { screen: Some(_), .. })) => {
-            let message = format!(
-                "`{}` plays by more than its checkpoint: `adept arena` measures it against other agents",
-                args.of.checkpoint.display()
-            );
-            return Err(OpenError::Unknown(message).into());
+            format!(
+                "`{shown}` plays by more than its checkpoint: `adept arena` measures it against other agents"
+            )
         }
-        Some(Err(why)) => return Err(OpenError::Unknown(why).into()),
-        _ => Measured { path: args.of.checkpoint.clone(), search: None },
-    })
+        Some(Err(why)) => why,
+        _ => return Ok(Measured { path: args.of.checkpoint.clone(), search: None }),
+    };
+    Err(OpenError::Unknown(refused).into())
 }
 
 /// Compares an agent with recorded decisions.
@@ -113,19 +109,14 @@ fn recorded(games: &dyn Catalogue, args: &EvaluateArgs, file: &Path, as_json: bo
     if as_json {
         return output::json(&json!({ "agent": agent, "recorded": found }));
     }
-    let mut text = format!(
-        "{agent} agrees on {} of {} recorded decisions, {:.2} %\n",
-        found.agree,
-        found.rows,
-        100.0 * found.share
-    );
+    let (agree, rows, share) = (found.agree, found.rows, 100.0 * found.share);
+    let mut text = format!("{agent} agrees on {agree} of {rows} recorded decisions, {share:.2} %\n");
     if !found.differences.is_empty() {
         let row = |d: &Difference| {
             vec![d.line.to_string(), d.position.clone(), d.recorded.clone(), d.chosen.clone()]
         };
-        let rows: Vec<Vec<String>> = found.differences.iter().map(row).collect();
-        text.push('\n');
-        text.push_str(&output::table(&["line", "position", "recorded", "agent"], &rows));
+        let header = ["line", "position", "recorded", "agent"];
+        text.push_str(&format!("\n{}", output::table(&header, found.differences.iter().map(row))));
     }
     output::text(&text)
 }
@@ -155,25 +146,21 @@ fn report_text(report: &Report, search: Option<&SearchOptions>) -> String {
 }
 
 /// A paragraph: a table, and a line on it.
-fn paragraph(header: &[&str], rows: &[Vec<String>], note: impl Display) -> String {
+fn paragraph(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, note: impl Display) -> String {
     format!("\n{}{note}\n", output::table(header, rows))
 }
 
 /// Exact equity against each opponent.
 fn equity_text(equity: &EquityReport) -> String {
-    let rows: Vec<Vec<String>> = equity
-        .opponents
-        .iter()
-        .map(|(name, e)| {
-            let (first, last) = (e.seats[0], e.seats[e.seats.len() - 1]);
-            vec![name.clone(), format!("{:+.6}", e.equity), format!("{first:+.6}"), format!("{last:+.6}")]
-        })
-        .collect();
+    let rows = equity.opponents.iter().map(|(name, e)| {
+        let figures = [e.equity, e.seats[0], e.seats[e.seats.len() - 1]].map(|v| format!("{v:+.6}"));
+        [vec![name.clone()], figures.to_vec()].concat()
+    });
     let note = format!(
         "against {}: random play {:+.6}, best possible {:+.6}",
         equity.against, equity.baseline.random, equity.baseline.optimal
     );
-    let mut text = paragraph(&["exact equity against", "equity", "as first", "as second"], &rows, note);
+    let mut text = paragraph(&["exact equity against", "equity", "as first", "as second"], rows, note);
     if let Some(usage) = &equity.usage {
         let shares: Vec<String> = usage.share.iter().map(|s| format!("{:.1} %", 100.0 * s)).collect();
         let _ = writeln!(text, "experts run on {} of {} evaluations", shares.join(", "), usage.rows);
@@ -196,9 +183,8 @@ fn rms_text(rms: &RmsReport) -> String {
         rms.distributions.first().map_or(vec![], |e| e.baselines.iter().map(|b| b.0.as_str()).collect());
     for (what, list) in [("distribution", &rms.distributions), (rms.class.as_str(), &rms.classes)] {
         let header = [&[what, "positions", "RMS error", "mean abs.", "largest"], &names[..]].concat();
-        let rows: Vec<Vec<String>> = list.iter().map(|e| errors(&e.name, &e.errors, &e.baselines)).collect();
-        text.push('\n');
-        text.push_str(&output::table(&header, &rows));
+        let rows = list.iter().map(|e| errors(&e.name, &e.errors, &e.baselines));
+        text.push_str(&format!("\n{}", output::table(&header, rows)));
     }
     let _ = writeln!(text, "of each class: {}", rms.class_positions);
     text.push_str("columns after the largest error: RMS errors of baselines that do not learn\n");
@@ -208,34 +194,29 @@ fn rms_text(rms: &RmsReport) -> String {
 /// The value that choices lose.
 fn move_loss_text(moves: &MoveLossReport) -> String {
     let row = |name: &str, loss: &MoveLoss| {
-        vec![
-            name.to_string(),
-            format!("{:.3e}", loss.loss_per_decision),
-            format!("{:.4} %", 100.0 * loss.wrong_share),
-        ]
+        let wrong = format!("{:.4} %", 100.0 * loss.wrong_share);
+        vec![name.to_string(), format!("{:.3e}", loss.loss_per_decision), wrong]
     };
-    let mut rows = vec![row("this checkpoint", &moves.loss)];
-    rows.extend(moves.baselines.iter().map(|(name, loss)| row(name, loss)));
+    let baselines = moves.baselines.iter().map(|(name, loss)| row(name, loss));
+    let rows = [row("this checkpoint", &moves.loss)].into_iter().chain(baselines);
     let note = format!(
         "{} unforced decisions, all rolls of positions of the distribution {}, weighted by their probability",
         moves.loss.decisions, moves.distribution
     );
-    paragraph(&["choices by", "value lost per decision", "wrong"], &rows, note)
+    paragraph(&["choices by", "value lost per decision", "wrong"], rows, note)
 }
 
 /// Results against each opponent, and how games ended.
 fn matches_text(matches: &MatchesReport) -> String {
-    let mut text = String::new();
     let unit = matches.first.unit.as_deref();
     let row = |m: &Match| {
         let [score, low, high] = [m.score, m.ci95[0], m.ci95[1]].map(|v| shown(v, unit.is_some()));
         let differ = m.distinct.map_or_else(String::new, |distinct| distinct.to_string());
         vec![m.against.clone(), m.games.to_string(), differ, score, format!("{low} … {high}")]
     };
-    let rows: Vec<Vec<String>> = matches.opponents.iter().map(row).collect();
-    text.push('\n');
     let what = unit.map_or("points per game".into(), |unit| format!("{unit} per game"));
-    text.push_str(&output::table(&["against", "games", "differ", &what, "95 %"], &rows));
+    let header = ["against", "games", "differ", &*what, "95 %"];
+    let mut text = format!("\n{}", output::table(&header, matches.opponents.iter().map(row)));
     for m in matches.opponents.iter().filter(|m| m.random_plies > 0) {
         let _ = writeln!(
             text,
@@ -248,11 +229,10 @@ fn matches_text(matches: &MatchesReport) -> String {
         [m.against.clone()].into_iter().chain(shares).collect()
     };
     let ended = matches.opponents.iter().filter(|m| !m.classes.is_empty());
-    let rows: Vec<Vec<String>> = ended.clone().map(of).collect();
     if let Some(first) = ended.clone().next() {
         let names: Vec<String> = first.classes.0.iter().map(|(name, _)| name.replace('_', " ")).collect();
         let header: Vec<&str> = ["against, %"].into_iter().chain(names.iter().map(String::as_str)).collect();
-        text.push_str(&format!("\n{}\n", output::table(&header, &rows)));
+        text.push_str(&format!("\n{}\n", output::table(&header, ended.clone().map(of))));
     }
     text.push_str(match unit {
         Some(_) => "opponents take all other seats; every deal is played in each seat\n",
@@ -278,7 +258,7 @@ fn file_text(file: &FileReport) -> String {
     let rows = [errors("all", &file.errors, &file.baselines), errors("for testing", &file.test, &none)];
     let note =
         format!("{} of the rows are used for training if a run learns from this file", file.for_training);
-    paragraph(&header, &rows, note)
+    paragraph(&header, rows, note)
 }
 
 /// The file of positions with their values.
@@ -295,19 +275,15 @@ fn valued_text(valued: &Valued) -> String {
 /// Errors and lost value on the positions of a file of decisions.
 fn decisions_text(found: &DecisionsReport) -> String {
     let row = |row: &DecisionsRow| {
-        vec![
-            row.name.clone(),
-            format!("{:.6}", row.rms),
-            format!("{:.3e}", row.loss_per_decision),
-            format!("{:.4} %", 100.0 * row.wrong_share),
-        ]
+        let (rms, loss) = (format!("{:.6}", row.rms), format!("{:.3e}", row.loss_per_decision));
+        vec![row.name.clone(), rms, loss, format!("{:.4} %", 100.0 * row.wrong_share)]
     };
-    let rows: Vec<Vec<String>> = found.rows.iter().map(row).collect();
     let note = format!(
         "{} positions and all their rolls: {} unforced decisions, weighted by their probability",
         found.positions, found.decisions
     );
-    paragraph(&["values by", "RMS error of V", "value lost per decision", "wrong"], &rows, note)
+    let header = ["values by", "RMS error of V", "value lost per decision", "wrong"];
+    paragraph(&header, found.rows.iter().map(row), note)
 }
 
 /// Errors over all positions.
@@ -316,8 +292,8 @@ fn exhaustive_text(all: &ExhaustiveReport) -> String {
         let figures = [errors.rms, errors.mae, errors.max].map(|v| format!("{v:.7}"));
         [name.to_string()].into_iter().chain(figures).collect::<Vec<_>>()
     };
-    let mut rows = vec![row("this checkpoint", &all.errors)];
-    rows.extend(all.baselines.iter().map(|(name, errors)| row(name, errors)));
+    let baselines = all.baselines.iter().map(|(name, errors)| row(name, errors));
+    let rows = [row("this checkpoint", &all.errors)].into_iter().chain(baselines);
     let note = format!(
         "{} positions in {:.1} s, {}{}; exact values opened in {:.1} s",
         all.errors.rows,
@@ -326,7 +302,7 @@ fn exhaustive_text(all: &ExhaustiveReport) -> String {
         all.nanoseconds.map_or_else(String::new, |ns| format!(" ({ns:.2} ns per value on one thread)")),
         all.opening_seconds
     );
-    paragraph(&["all positions", "RMS error", "mean abs.", "largest"], &rows, note)
+    paragraph(&["all positions", "RMS error", "mean abs.", "largest"], rows, note)
 }
 
 /// How a mixture uses its experts.
@@ -360,19 +336,11 @@ fn experts_text(experts: &ExpertsReport) -> String {
 
 /// Evaluations per second.
 fn speed_text(speed: &[SpeedCell]) -> String {
-    let rows: Vec<Vec<String>> = speed
-        .iter()
-        .map(|c| {
-            let million = |v: f64| format!("{:.2}", v / 1e6);
-            vec![
-                c.batch.to_string(),
-                million(c.evaluations_per_second),
-                million(c.range.0),
-                million(c.range.1),
-            ]
-        })
-        .collect();
-    format!("\n{}", output::table(&["rows per call", "M evaluations/s", "slowest", "fastest"], &rows))
+    let rows = speed.iter().map(|c| {
+        let rates = [c.evaluations_per_second, c.range.0, c.range.1].map(|v| format!("{:.2}", v / 1e6));
+        [vec![c.batch.to_string()], rates.to_vec()].concat()
+    });
+    format!("\n{}", output::table(&["rows per call", "M evaluations/s", "slowest", "fastest"], rows))
 }
 
 /// A row of errors.
@@ -395,23 +363,16 @@ fn calibration(found: &OutcomesReport) -> String {
         let numbers = [class.predicted, class.observed, class.rms, class.log_loss];
         [class.name.clone()].into_iter().chain(numbers.map(|v| format!("{v:.4}"))).collect::<Vec<_>>()
     };
-    let rows: Vec<Vec<String>> = found.classes.iter().map(row).collect();
-    text.push_str(&output::table(&["outcome", "predicted", "observed", "RMS error", "log loss"], &rows));
-    let mut rows = Vec::new();
-    for class in &found.classes {
-        for bin in &class.calibration {
-            rows.push(vec![
-                class.name.clone(),
-                format!("{:.1} to {:.1}", bin.from, bin.to),
-                bin.rows.to_string(),
-                format!("{:.4}", bin.predicted),
-                format!("{:.4}", bin.observed),
-            ]);
-        }
-    }
-    text.push('\n');
-    text.push_str(&output::table(&["outcome", "calibration", "positions", "predicted", "observed"], &rows));
-    text
+    let header = ["outcome", "predicted", "observed", "RMS error", "log loss"];
+    text.push_str(&output::table(&header, found.classes.iter().map(row)));
+    let bins = found.classes.iter().flat_map(|class| class.calibration.iter().map(move |bin| (class, bin)));
+    let rows = bins.map(|(class, bin)| {
+        let [predicted, observed] = [bin.predicted, bin.observed].map(|share| format!("{share:.4}"));
+        let range = format!("{:.1} to {:.1}", bin.from, bin.to);
+        vec![class.name.clone(), range, bin.rows.to_string(), predicted, observed]
+    });
+    let header = ["outcome", "calibration", "positions", "predicted", "observed"];
+    text + "\n" + &output::table(&header, rows)
 }
 
 /// The exact grades of greedy play.
@@ -427,7 +388,7 @@ fn grades(found: &GradeReport) -> String {
         };
         let rows = [row("against random", &grade.random), row("against perfect", &grade.perfect)];
         let header = ["win/draw/loss, %", "as player 1", "as player 2", "both"];
-        text.push_str(&output::table(&header, &rows));
+        text.push_str(&output::table(&header, rows));
         let worst = &grade.best_response;
         let _ = writeln!(
             text,
@@ -442,10 +403,7 @@ fn grades(found: &GradeReport) -> String {
         let _ = writeln!(text, "against a best response: {}", by_seat(seats));
     }
     if let Some(alone) = &found.alone {
-        let moves = match alone.solved > 0.0 {
-            true => format!(" in {:.1} moves", alone.moves),
-            false => String::new(),
-        };
+        let moves = if alone.solved > 0.0 { format!(" in {:.1} moves", alone.moves) } else { String::new() };
         let _ = writeln!(
             text,
             "solves the game from its start in {:.0} % of games{moves}; the shortest solution has {} moves",

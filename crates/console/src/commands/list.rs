@@ -248,7 +248,7 @@ fn share_table(class: &str, shares: &[ClassShares]) -> String {
     let row = |class: u64| {
         [class.to_string()].into_iter().chain(shares.iter().map(|s| cell(s, class))).collect::<Vec<_>>()
     };
-    meaning + &output::table(&header, &classes.into_iter().map(row).collect::<Vec<_>>())
+    meaning + &output::table(&header, classes.into_iter().map(row))
 }
 
 pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
@@ -295,24 +295,13 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
         Some(figure) => figure.into(),
         None => "–".into(),
     };
-    let rows: Vec<Vec<String>> = runs
-        .iter()
-        .map(|r| {
-            vec![
-                inside(folder, &r.run).display().to_string(),
-                r.status.clone(),
-                if r.step == r.games { r.step.to_string() } else { format!("{}/{}", r.step, r.games) },
-                format!("{:.1}", r.seconds),
-                measure(r),
-                number(r, r.r#final),
-                number(r, r.best),
-            ]
-        })
-        .collect();
-    output::text(&output::table(
-        &["run", "status", "games or samples", "seconds", "measure", "final", "best"],
-        &rows,
-    ))
+    let rows = runs.iter().map(|r| {
+        let step = if r.step == r.games { r.step.to_string() } else { format!("{}/{}", r.step, r.games) };
+        let (run, seconds) = (inside(folder, &r.run).display().to_string(), format!("{:.1}", r.seconds));
+        vec![run, r.status.clone(), step, seconds, measure(r), number(r, r.r#final), number(r, r.best)]
+    });
+    let header = ["run", "status", "games or samples", "seconds", "measure", "final", "best"];
+    output::text(&output::table(&header, rows))
 }
 
 /// The path of a run in the folder that is listed; the whole path if that is the run itself.

@@ -348,15 +348,10 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
         return output::json(&d);
     }
     let mut text = match &d.checkpoint {
-        Some(path) => format!(
-            "{}, {} {}, seed {}, by revision {}\n{}\n",
-            d.name,
-            d.step,
-            d.unit,
-            d.seed,
-            d.revision,
-            path.display()
-        ),
+        Some(path) => {
+            let (name, step, unit, seed, revision) = (&d.name, d.step, &d.unit, d.seed, &d.revision);
+            format!("{name}, {step} {unit}, seed {seed}, by revision {revision}\n{}\n", path.display())
+        }
         None => format!("{}, not trained\n", d.name),
     };
     let _ = writeln!(text, "\ngame {}, encoder {}", d.game, d.encoder);
@@ -375,22 +370,19 @@ pub(crate) fn describe(games: &dyn Catalogue, args: &DescribeArgs, as_json: bool
         text.push_str(&output::entry("quantised", 9, &text_of));
     }
     let s = &d.size;
-    let adds = if s.multiply_adds == s.multiply_adds_least {
-        s.multiply_adds.to_string()
-    } else {
-        format!("{} to {}", s.multiply_adds_least, s.multiply_adds)
+    let adds = match (s.multiply_adds_least, s.multiply_adds) {
+        (least, most) if least == most => most.to_string(),
+        (least, most) => format!("{least} to {most}"),
     };
     let _ = writeln!(
         text,
         "\n{} parameters, {} bytes, {adds} multiply-adds per evaluation\n",
         s.parameters, s.bytes
     );
-    let rows: Vec<Vec<String>> = s
-        .tensors
-        .iter()
-        .map(|t| vec![t.name.clone(), format!("{:?}", t.shape), t.group.clone(), format!("{}", t.rate)])
-        .collect();
-    text.push_str(&output::table(&["tensor", "shape", "group", "rate ×"], &rows));
+    let rows = s.tensors.iter();
+    let rows =
+        rows.map(|t| vec![t.name.clone(), format!("{:?}", t.shape), t.group.clone(), t.rate.to_string()]);
+    text.push_str(&output::table(&["tensor", "shape", "group", "rate ×"], rows));
     let _ = writeln!(text, "\n{}", s.ops.join("\n"));
     output::text(&text)
 }

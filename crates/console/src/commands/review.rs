@@ -120,7 +120,7 @@ fn text(found: &Review) -> String {
             all => format!("{} and, where they know the value, {}", found.by, all.join(", ")),
         }
     ));
-    text.push_str(&format!("\n{}", output::table(&header, &rows)));
+    text.push_str(&format!("\n{}", output::table(&header, rows)));
     if found.players.iter().any(|player| player.results < player.games) {
         text.push_str("games without a result count as luck alone\n");
     }

@@ -94,9 +94,9 @@ fn text(found: &Rollout) -> String {
     let row = |((name, p), (_, ci95)): (&(String, f64), &(String, [f64; 2]))| {
         vec![name.clone(), percent(*p), format!("{} to {}", percent(ci95[0]), percent(ci95[1]))]
     };
-    let rows: Vec<Vec<String>> = found.classes.0.iter().zip(&found.classes_ci95.0).map(row).collect();
-    if !rows.is_empty() {
-        let _ = write!(text, "\n{}", output::table(&["outcome", "%", "95 %"], &rows));
+    if !found.classes.0.is_empty() {
+        let rows = found.classes.0.iter().zip(&found.classes_ci95.0).map(row);
+        let _ = write!(text, "\n{}", output::table(&["outcome", "%", "95 %"], rows));
     }
     text
 }

@@ -22,17 +22,15 @@ pub(crate) fn run(games: &dyn Catalogue, args: &SolveArgs, as_json: bool) -> Res
         solved.game, solved.public_states, solved.information_sets
     );
     let curve = solved.curve.iter();
-    let rows: Vec<Vec<String>> =
-        curve.map(|p| vec![p.iterations.to_string(), format!("{:.6}", p.exploitability)]).collect();
-    text += &output::table(&["iterations", "exploitability"], &rows);
+    let rows = curve.map(|p| vec![p.iterations.to_string(), format!("{:.6}", p.exploitability)]);
+    text += &output::table(&["iterations", "exploitability"], rows);
     text += &format!(
         "\nvalue for player 1 {:+.6}; {} iterations in {:.2} s, {:.0} a second\n\n",
         solved.value, solved.iterations, solved.seconds, solved.iterations_per_second
     );
     let agents = solved.agents.iter();
-    let rows: Vec<Vec<String>> = agents
-        .map(|a| vec![a.agent.clone(), format!("{:+.4}", a.value), format!("{:.4}", a.exploitability)])
-        .collect();
-    text += &output::table(&["agent", "value against itself", "exploitability"], &rows);
+    let rows =
+        agents.map(|a| vec![a.agent.clone(), format!("{:+.4}", a.value), format!("{:.4}", a.exploitability)]);
+    text += &output::table(&["agent", "value against itself", "exploitability"], rows);
     output::text(&text)
 }

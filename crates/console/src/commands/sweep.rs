@@ -32,7 +32,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &SweepArgs, as_json: bool) -> Res
     } else {
         let (header, rows) = table.cells();
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        let mut text = output::table(&header, &rows) + "\n";
+        let mut text = output::table(&header, rows) + "\n";
         text.extend(table.notes().iter().map(|note| format!("{note}\n")));
         output::text(&text)?;
         say(format!("written: {}", table.sweep.join("sweep.md").display()));

@@ -235,21 +235,16 @@ fn estimate(
     let header = ["ranks", "seconds", "learning is faster", ""];
     let row = |on: &OnRanks| {
         let label = if on.measured { "measured here" } else { "extrapolated" };
-        vec![
-            on.ranks.to_string(),
-            format!("{:.0}", on.seconds),
-            format!("{:.2} times", on.speedup),
-            label.into(),
-        ]
+        let (seconds, speedup) = (format!("{:.0}", on.seconds), format!("{:.2} times", on.speedup));
+        vec![on.ranks.to_string(), seconds, speedup, label.into()]
     };
-    let rows: Vec<Vec<String>> = e.ranks.iter().map(row).collect();
     let free = match options.ranks.are_several() {
         true => "with the latency and bandwidth measured between these ranks",
         false => "with free communication: start the estimate on two ranks, and it is measured too",
     };
     output::text(&format!(
         "\n{}\nby a cost model, {free}; each rank with as many threads as here\n",
-        output::table(&header, &rows)
+        output::table(&header, e.ranks.iter().map(row))
     ))
 }
 
@@ -430,8 +425,7 @@ fn results(runs: &[(PathBuf, Record)], config: &Config, in_units: bool) -> Strin
         }
         row
     };
-    let rows: Vec<Vec<String>> = runs.iter().map(|(path, r)| row(path, r)).collect();
-    output::table(&header, &rows)
+    output::table(&header, runs.iter().map(|(path, r)| row(path, r)))
 }
 
 /// The meaning of the figure, and of the best checkpoint.
@@ -522,12 +516,11 @@ fn about_run(path: &Path, record: &Record, config: &Config) -> String {
 fn profile(record: &Record) -> String {
     let total: f64 = record.profile.values().sum();
     let named = Phase::ALL.into_iter().filter_map(|phase| record.profile.get_key_value(phase.name()));
-    let rows: Vec<Vec<String>> = named
-        .map(|(name, seconds)| {
-            vec![name.clone(), format!("{seconds:.2}"), format!("{:.0} %", 100.0 * seconds / total)]
-        })
-        .collect();
-    if rows.is_empty() { String::new() } else { output::table(&["work", "seconds", "share"], &rows) + "\n" }
+    let rows = named.map(|(name, seconds)| {
+        vec![name.clone(), format!("{seconds:.2}"), format!("{:.0} %", 100.0 * seconds / total)]
+    });
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() { String::new() } else { output::table(&["work", "seconds", "share"], rows) + "\n" }
 }
 
 /// Where formulas of the game are clearly more accurate than the first run.
@@ -686,12 +679,8 @@ fn curve(
                 None => bar,
             };
             let loss = point.loss.map_or_else(|| "–".into(), output::short);
-            vec![
-                point.step.to_string(),
-                shown(Some(figure), in_units, point.value),
-                loss,
-                format!("{bar:<BAR$}"),
-            ]
+            let value = shown(Some(figure), in_units, point.value);
+            vec![point.step.to_string(), value, loss, format!("{bar:<BAR$}")]
         })
         .collect();
     if rows.is_empty() {
@@ -718,5 +707,5 @@ fn curve(
         }
     };
     let noted = formula.filter(|_| mark.is_some()).map_or_else(String::new, |r| format!("│ is {r}\n"));
-    output::table(&[unit, name, "loss", &format!("{scale:<BAR$}")], &rows) + &noted
+    output::table(&[unit, name, "loss", &format!("{scale:<BAR$}")], rows) + &noted
 }

@@ -4,7 +4,8 @@ use super::error::{Remedy, TrainError};
 use super::folder::{Folder, Found, Lock, Opponent, Record};
 use super::options::TrainOptions;
 use crate::config::{Config, Method, SCREEN};
-use adept_arena::{OpenError, naming, open};
+use adept_arena::naming::{self, Resolved};
+use adept_arena::{OpenError, open};
 use adept_game::Kit;
 use adept_model::checkpoint::{self, Origin};
 use serde::{Deserialize, Serialize};
@@ -177,13 +178,20 @@ pub(super) fn changed_opponent(then: &[Opponent], now: &[Opponent]) -> Option<St
 
 /// The checkpoints that a config names as agents, as they are now.
 pub(super) fn opponents<G: Kit>(game: &G, config: &Config) -> Result<Vec<Opponent>, OpenError> {
+    checkpoints_of(config, &|agent| naming::resolve(game, agent, &[]))
+}
+
+fn checkpoints_of(
+    config: &Config,
+    resolve: &dyn Fn(&str) -> Result<Resolved, OpenError>,
+) -> Result<Vec<Opponent>, OpenError> {
     let named = config.opponents().into_iter().map(|(setting, agent)| (setting, agent.to_string()));
     // Without a setting, it may still be `random`, of which a folder may have the name.
     let usual = config.evaluate_against().into_iter().filter(|_| config.evaluate.against.is_none());
     let all = named.chain(usual.map(|agent| ("evaluate.against".to_string(), agent)));
     let mut found = Vec::new();
     for (setting, agent) in all {
-        let resolved = naming::resolve(game, &agent, &[])?;
+        let resolved = resolve(&agent)?;
         let screen = resolved.screen.as_deref().map(|folder| (format!("{setting} (its screen)"), folder));
         for (setting, folder) in resolved.folder().map(|folder| (setting, folder)).into_iter().chain(screen) {
             let checksum = checkpoint::manifest(&checkpoint::locate(folder, false)?)?.checksum;

@@ -50,6 +50,15 @@ impl FromStr for Init {
     }
 }
 
+/// What a run learns, which a checkpoint must fit.
+struct Wanted<'a> {
+    game: &'a str,
+    encoder: &'a str,
+    channels: &'a [Channel],
+    head: Head,
+    architecture: &'a Architecture,
+}
+
 /// A checkpoint that was read and fits.
 pub(super) struct Start {
     pub(super) origin: Origin,
@@ -64,9 +73,16 @@ impl Start {
     /// Reads the checkpoints from which a run starts.
     pub(super) fn read_all<G: Kit>(game: &G, config: &Config, all: &[Init]) -> Result<Vec<Self>, TrainError> {
         let mut starts: Vec<Self> = Vec::new();
+        if all.is_empty() {
+            return Ok(starts);
+        }
+        let encoder = encoder_of(game, config)?;
+        let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;
+        let (game, encoder, channels) = (game.name(), encoder.name(), encoder.channels());
+        let wanted = Wanted { game, encoder, channels, head, architecture: &config.architecture };
         for init in all {
             let taken: Vec<Option<String>> = starts.iter().map(|s| s.origin.part.clone()).collect();
-            starts.extend(Self::read(game, config, init, &taken)?);
+            starts.extend(Self::read(&wanted, init, taken)?);
         }
         Ok(starts)
     }
@@ -75,23 +91,21 @@ impl Start {
     /// encoder.
     ///
     /// `taken` are the parts that other checkpoints fill.
-    fn read<G: Kit>(
-        game: &G,
-        config: &Config,
+    fn read(
+        wanted: &Wanted<'_>,
         init: &Init,
-        taken: &[Option<String>],
+        mut taken: Vec<Option<String>>,
     ) -> Result<Vec<Self>, TrainError> {
+        let Wanted { game, encoder, channels, head, architecture } = wanted;
         // An unreadable file here is not a fault of the run's own folder.
         let located = checkpoint::locate(&init.path, false).map_err(TrainError::Model)?;
         let from = checkpoint::read(&located).map_err(TrainError::Model)?;
-        let encoder = encoder_of(game, config)?;
-        let (found, channels) = (&from.manifest, encoder.channels().to_vec());
+        let found = &from.manifest;
         let mismatch = |message: String| OpenError::Mismatch { path: located.clone(), message };
         if found.quantised.is_some() {
             let message = "is quantised, and does not learn: start from the checkpoint that it was made from";
             return Err(mismatch(message.into()).into());
         }
-        let head = config.head_of(outcome_classes(game)).map_err(OpenError::from)?;
         if head.classes() != found.head.classes() {
             let message = format!(
                 "has the head `{}`, but this experiment has `{}`: its outputs would mean something else",
@@ -100,41 +114,36 @@ impl Start {
             );
             return Err(mismatch(message).into());
         }
-        if let (Architecture::Modules(_), Architecture::Modules(_)) =
-            (&config.architecture, &found.architecture)
-            && open::same_encoder(&found.encoder, encoder.name())
-            && (found.game != game.name() || found.channels != channels)
+        if let (Architecture::Modules(_), Architecture::Modules(_)) = (architecture, &found.architecture)
+            && open::same_encoder(&found.encoder, encoder)
+            && (found.game != *game || found.channels != *channels)
             && init.part.is_none()
         {
             if !taken.is_empty() {
                 let message = "comes after another checkpoint: modules are taken from one".into();
                 return Err(mismatch(message).into());
             }
-            return Ok(vec![Self::modules(&config.architecture, &channels, &head, from, located)?]);
+            return Ok(vec![Self::modules(architecture, channels, head, from, located)?]);
         }
-        let [before, now] = [&found.encoder, encoder.name()].map(open::without_tables);
+        let [before, now] = [&*found.encoder, *encoder].map(open::without_tables);
         let same = open::same_encoder(&before, &now);
         // An encoder may add channels to those of the checkpoint, such as classes by which gates choose. Its name then begins alike.
         let adds = now.strip_prefix(&*before).is_some_and(|rest| rest.starts_with('+'));
         let fits = match same {
-            true => found.channels == channels,
+            true => found.channels == *channels,
             false => adds && channels.len() > found.channels.len() && channels.starts_with(&found.channels),
         };
-        if !open::same_game(&found.game, game.name()) || !fits {
+        if !open::same_game(&found.game, game) || !fits {
             let message = format!(
-                "is for {} with the encoder `{}`, but this experiment is for {} with `{}`: its weights would mean \
-                 something else",
-                found.game,
-                found.encoder,
-                game.name(),
-                encoder.name()
+                "is for {} with the encoder `{}`, but this experiment is for {game} with `{encoder}`: its weights would \
+                 mean something else",
+                found.game, found.encoder
             );
             return Err(mismatch(message).into());
         }
-        let (mut starts, mut taken) = (Vec::new(), taken.to_vec());
-        for part in parts_of(&config.architecture, &channels, init.part.as_deref()) {
-            let place =
-                place(&config.architecture, &found.architecture, part.as_deref(), &channels, &head, &taken);
+        let mut starts = Vec::new();
+        for part in parts_of(architecture, channels, init.part.as_deref()) {
+            let place = place(architecture, &found.architecture, part.as_deref(), channels, head, &taken);
             let (part, growth) =
                 place.map_err(|m| mismatch(format!("cannot start this architecture: {m}")))?;
             taken.push(part.clone());
