@@ -71,7 +71,7 @@ fn candidates(group: &[Rollout]) -> String {
         first.position,
         first.to_move,
         first.trials,
-        output::table(&["action", &unit, "beyond", "95 %"], &rows),
+        output::table(&["action", &unit, "beyond", "95 %"], rows),
         first.candidate.as_ref().map_or("", |candidate| &candidate.action)
     )
 }
