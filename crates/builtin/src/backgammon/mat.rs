@@ -5,7 +5,7 @@
 //! `Beavers => 4`, `Drops`, `Resigns`, `Wins 2 points`. Many programs end a resigned game with a roll alone, `31:`, and
 //! the result.
 //!
-//! Other formats are read into the same games: [`sgf`] of GNU Backgammon, and [`xg`], `.xg` and `.xgp` of eXtreme Gammon.
+//! Other formats are read into the same games: `.sgf` of GNU Backgammon, and `.xg` of eXtreme Gammon.
 
 mod sgf;
 mod whole;
@@ -126,7 +126,12 @@ fn names_and_scores(line: &str) -> Option<([&str; 2], [u32; 2])> {
         let is_name = !name.trim_start().starts_with(':') && !name.trim().is_empty();
         Some((&rest[..colon], score.parse().ok().filter(|_| is_name)?, name))
     });
-    let (first, score, name) = first?;
+    // The second player may have no name.
+    let nameless = || {
+        let (first, score) = rest.trim_end().rsplit_once(':')?;
+        Some((first, score.trim().parse().ok()?, ""))
+    };
+    let (first, score, name) = first.or_else(nameless)?;
     Some(([first.trim(), name.trim()], [score, second.trim().parse().ok()?]))
 }
 
@@ -774,6 +779,7 @@ mod tests {
         let found = parse("  1) 31: 8/5 6/5     42: 8/4 6/4\n");
         assert_eq!(found.games[0].names, ["Ann", "Bo: Li"]);
         assert!(found.length == 7 && found.games[0].scores == [0, 2] && found.games[0].winner.is_none());
+        assert_eq!(names_and_scores("Ann : 0           : 3"), Some((["Ann", ""], [0, 3])));
         let opening = "  1) 31: 8/5 6/5        42: 8/4 6/4\n  2)  Doubles => 2     ";
         let left = "\n      Wins 2 points and the match\n";
         let right = format!("{:GAP$}     Wins 2 points\n", "");
