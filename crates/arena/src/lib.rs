@@ -30,5 +30,5 @@ pub use naming::levels::{Level, Rung};
 pub use naming::{AgentSpec, Meaning, Resolved, levels, open};
 pub use values::{
     ByValuation, Decision, Evaluator, Fortune, GameModel, LearnerModel, Luck, MoveFilter, Pool, Reach,
-    Screen, Screened, Successors, each_after,
+    Screen, Screened, Staged, Successors, each_after,
 };

@@ -482,13 +482,16 @@ pub(crate) struct ScreenDecisionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArgs {
-    /// Files of whole games in the usual format of the game, such as .mat for backgammon, and folders of such files.
+    /// Files of whole games in a format of the game, such as .mat, .sgf or .xg for backgammon, and folders of such files.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// The agent whose values count: a checkpoint, a search such as search:2:CHECKPOINT, or a valuation such as oracle.
     #[arg(long, value_name = "AGENT")]
     pub(crate) by: String,
-    /// Rule set. Default: the rule set of the checkpoint.
+    /// Judges again what seems wrong, the best moves and the one that was played; may be given several times.
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) then: Vec<String>,
+    /// Rule set. Default: that of each file, such as its match length, or the rule set of the checkpoint.
     #[arg(long, value_name = "RULES")]
     pub(crate) game: Option<String>,
     /// Use the best checkpoint of the run.

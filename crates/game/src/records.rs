@@ -69,4 +69,59 @@ pub trait Records<G: Game>: Send + Sync {
     fn read(&self, _game: &G, _path: &Path) -> Found<Vec<WholeGame<G::Action>>> {
         None
     }
+
+    /// As [`read`](Self::read), by the rule set that the file itself tells, such as the length of a match; and that rule set, if there is one
+    /// and the game has it.
+    fn read_as_played(&self, game: &G, path: &Path) -> Found<(Option<G>, Vec<WholeGame<G::Action>>)>
+    where
+        G: Sized,
+    {
+        Some(self.read(game, path)?.map(|games| (None, games)))
+    }
+
+    /// Whether a file in a folder is one of these: by default, whether it has the suffix.
+    fn holds_games(&self, path: &Path) -> bool {
+        path.extension().is_some_and(|end| end.eq_ignore_ascii_case(self.suffix()))
+    }
+
+    /// How players of the game count errors in a state. None if they have no customs.
+    fn standard(&self, _game: &G, _state: &G::State) -> Option<Standard> {
+        None
+    }
+
+    /// What players call an error other than a move, such as `missed double`, from the action that was played, the best one, and the
+    /// utility of that one for the player. None if it has no name.
+    fn error_name(
+        &self,
+        _game: &G,
+        _state: &G::State,
+        _played: &G::Action,
+        _best: (&G::Action, f64),
+    ) -> Option<&'static str> {
+        None
+    }
+}
+
+/// How players of a game count the error of a decision, or the luck of a chance event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standard {
+    /// The kind of decision.
+    pub kind: DecisionKind,
+    /// The utility of a point: errors are counted in points.
+    pub point: f64,
+}
+
+/// Kinds of decisions whose errors are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DecisionKind {
+    /// A move.
+    Move,
+    /// Whether to double the stakes. If it is not an error, it counts only where the best action is better than a double by less than these
+    /// points: by the custom of GNU Backgammon, and, where a double may not be much better either, by that of eXtreme Gammon.
+    Double {
+        /// The two limits.
+        close: [f64; 2],
+    },
+    /// The answer to a double.
+    Answer,
 }

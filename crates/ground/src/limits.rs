@@ -227,8 +227,12 @@ pub fn read_text(path: &Path, limit: u64) -> std::io::Result<String> {
 /// # Errors
 /// As for [`read`].
 pub fn read_any_text(path: &Path, limit: u64) -> std::io::Result<String> {
-    let latin = |bytes: Vec<u8>| bytes.into_iter().map(char::from).collect();
-    Ok(decoded(read(path, limit)?).unwrap_or_else(latin))
+    Ok(any_text(read(path, limit)?))
+}
+
+/// Decodes the text of an older program: what is not UTF-8 or UTF-16 is Latin-1.
+pub fn any_text(bytes: Vec<u8>) -> String {
+    decoded(bytes).unwrap_or_else(|bytes| bytes.into_iter().map(char::from).collect())
 }
 
 /// Decodes bytes and removes the byte order mark; returns the bytes if they are neither UTF-8 nor little-endian UTF-16.

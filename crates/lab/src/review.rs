@@ -2,7 +2,8 @@
 
 use adept_arena::naming::{self, Judge};
 pub use adept_arena::review::Depths;
-use adept_arena::review::{Account, CI95, Reviewed, review};
+use adept_arena::review::{Account, CI95, MARKS, Reviewed, Tally, mark_of, review};
+use adept_arena::{OpenError, Staged};
 use adept_game::{GameError, Kit, WholeGame};
 use adept_ground::jobs;
 use adept_ground::order::sort_by_highest;
@@ -13,6 +14,8 @@ use adept_trainer::run::{Cancel, TrainError};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::fmt::Display;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,6 +26,8 @@ pub struct ReviewOptions {
     pub files: Vec<PathBuf>,
     /// The agent whose values define losses: a checkpoint, a search, or a valuation.
     pub agent: String,
+    /// Agents that judge again, one after another, the decisions that seem wrong to the one before.
+    pub then: Vec<String>,
     /// Whether to use the best checkpoint of a run instead of the latest.
     pub best: bool,
     /// Reviews only this player; all if none.
@@ -31,6 +36,8 @@ pub struct ReviewOptions {
     pub worst: usize,
     /// Number of threads; 0 for all cores.
     pub threads: usize,
+    /// Whether each file is read by the rule set that it tells, such as its match length, instead of the game's own.
+    pub as_played: bool,
 }
 
 /// Decision statistics of one or all players. Losses are in the unit of the game, otherwise utility.
@@ -47,6 +54,92 @@ pub struct Decisions {
     pub wrong_share: f64,
     /// Share of decisions with a loss within the error of the estimates.
     pub undecided_share: f64,
+}
+
+/// Errors as players of the game count them, in points. In backgammon, a point is worth the cube: of a match, what winning the game at the
+/// present cube changes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Errors {
+    /// Thousandths of a point lost per decision that counts, as GNU Backgammon counts.
+    pub error_rate: f64,
+    /// Performance rating, as eXtreme Gammon counts: 500 times the points lost per decision that counts.
+    pub performance_rating: f64,
+    /// Thousandths of a point lost per move of both players, as Snowie counts. None for several players together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snowie: Option<f64>,
+    /// The name that GNU Backgammon gives to the error rate.
+    pub grade: &'static str,
+    /// Number of moves, forced ones too.
+    pub moves: u64,
+    /// Number of moves with a choice.
+    pub unforced_moves: u64,
+    /// Number of decisions to double that were close or wrong, as GNU Backgammon counts.
+    pub close_doubles: u64,
+    /// The same, as eXtreme Gammon counts.
+    pub non_obvious_doubles: u64,
+    /// Number of answers to doubles.
+    pub answers: u64,
+    /// Points lost by moves.
+    pub lost_by_moves: f64,
+    /// Points lost by doubling and by not doubling.
+    pub lost_by_doubles: f64,
+    /// Points lost by answers to doubles.
+    pub lost_by_answers: f64,
+    /// Chance to win the match that was lost, in [0, 1] for each match; none outside matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_chance: Option<f64>,
+    /// Number of decisions that lost at least .03 points, and less than .06.
+    pub doubtful: u64,
+    /// Number of decisions that lost at least .06 points, and less than .12.
+    pub bad: u64,
+    /// Number of decisions that lost at least .12 points.
+    pub very_bad: u64,
+    /// The luck of all rolls in points.
+    pub luck: f64,
+}
+
+/// The names that GNU Backgammon gives to error rates below these.
+const GRADES: [(f64, &str); 7] = [
+    (2.0, "supernatural"),
+    (5.0, "world class"),
+    (8.0, "expert"),
+    (12.0, "advanced"),
+    (18.0, "intermediate"),
+    (26.0, "casual player"),
+    (35.0, "beginner"),
+];
+
+impl Errors {
+    /// None if nothing counts. `both` is the number of moves of both players in the games of one.
+    fn new(tally: &Tally, both: Option<u64>, is_match: bool) -> Option<Self> {
+        let total = tally.total();
+        let [gnubg, xg] = tally.counted();
+        if tally.moves == 0 && gnubg == 0 {
+            return None;
+        }
+        let error_rate = 1000.0 * total / gnubg.max(1) as f64;
+        let grade = GRADES.iter().find(|(below, _)| error_rate < *below).map_or("awful", |(_, name)| name);
+        let [doubtful, bad, very_bad] = tally.marks;
+        Some(Self {
+            error_rate,
+            performance_rating: 500.0 * total / xg.max(1) as f64,
+            snowie: both.map(|both| 1000.0 * total / both.max(1) as f64),
+            grade,
+            moves: tally.moves,
+            unforced_moves: tally.unforced,
+            close_doubles: tally.doubles[0],
+            non_obvious_doubles: tally.doubles[1],
+            answers: tally.answers,
+            lost_by_moves: tally.lost[0],
+            lost_by_doubles: tally.lost[1],
+            lost_by_answers: tally.lost[2],
+            lost_chance: is_match.then_some(tally.lost_utility / 2.0),
+            doubtful,
+            bad,
+            very_bad,
+            luck: tally.luck,
+        })
+    }
 }
 
 /// Results of one player.
@@ -70,6 +163,9 @@ pub struct PlayerReview {
     pub result: f64,
     /// Sum of these results minus the luck of these games.
     pub adjusted: f64,
+    /// Errors as players of the game count them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Errors>,
 }
 
 /// A losing move.
@@ -95,10 +191,22 @@ pub struct Worst {
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_ci95: Option<f64>,
+    /// Loss in points, as players of the game count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<f64>,
+    /// The mark of that loss: doubtful, bad or very bad.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<&'static str>,
+    /// What players call an error other than a move, such as a missed double.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<&'static str>,
     /// What the search lacks, if it stopped before its depth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortfall: Option<String>,
 }
+
+/// The names of the marks.
+const MARK_NAMES: [&str; MARKS.len()] = ["doubtful", "bad", "very bad"];
 
 /// An error in a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -120,10 +228,13 @@ pub struct Review {
     pub files: Vec<PathBuf>,
     /// Errors in games and files: each was read up to there.
     pub faults: Vec<Fault>,
-    /// Rule set.
+    /// Rule set, or several.
     pub game: String,
     /// The agent whose values define losses.
     pub by: String,
+    /// The agents that judge again what seems wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<String>,
     /// The game's exact tables, which replace its values where they know the position.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
@@ -136,6 +247,9 @@ pub struct Review {
     pub players: Vec<PlayerReview>,
     /// Statistics of all decisions.
     pub total: Decisions,
+    /// Errors of all players as players of the game count them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Errors>,
     /// How far a search looked at these decisions; none if the agent does not search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<Depths>,
@@ -151,8 +265,11 @@ const NAMED: usize = 20;
 /// Largest number of characters of each name.
 const LETTERS: usize = 40;
 
-/// Games per task. A searching agent keeps a cache, so results must not depend on threads.
+/// Most games per task, so that an agent is not opened for each of many. Results do not depend on it.
 const CHUNK: usize = 4;
+
+/// Number of games from which tasks have so many.
+const MANY: usize = 64;
 
 /// The names of a game's players; equal ones are distinguished.
 fn names_of<A>(game: &WholeGame<A>) -> [Cow<'_, str>; 2] {
@@ -169,17 +286,22 @@ fn names_of<A>(game: &WholeGame<A>) -> [Cow<'_, str>; 2] {
     }
 }
 
-/// The files with this suffix in a folder and its subfolders, by name.
-fn files_in(folder: &Path, suffix: &str, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+/// The files of games in a folder and its subfolders, by name.
+fn files_in(
+    folder: &Path,
+    holds_games: &dyn Fn(&Path) -> bool,
+    depth: usize,
+    found: &mut Vec<PathBuf>,
+) -> std::io::Result<()> {
     let mut entries =
         std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     entries.sort();
     for path in entries {
         if path.is_dir() {
             if depth < DEPTH && !path.is_symlink() {
-                files_in(&path, suffix, depth + 1, found)?;
+                files_in(&path, holds_games, depth + 1, found)?;
             }
-        } else if path.extension().is_some_and(|end| end.eq_ignore_ascii_case(suffix)) {
+        } else if holds_games(&path) {
             found.push(path);
         }
     }
@@ -197,12 +319,13 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
     let none = || GameError::new(format!("{}: files of whole games cannot be read", game.name()));
     let records = game.records();
     let suffix = records.map_or("", |records| records.suffix());
+    let holds_games = |path: &Path| records.is_some_and(|records| records.holds_games(path));
     let mut files = Vec::new();
     for path in &options.files {
         // Files that a folder has but cannot be read are faults, those that were named are errors.
         std::fs::metadata(path).map_err(GameError::file(path))?;
         match path.is_dir() {
-            true => files_in(path, suffix, 0, &mut files).map_err(GameError::file(path))?,
+            true => files_in(path, &holds_games, 0, &mut files).map_err(GameError::file(path))?,
             false => files.push(path.clone()),
         }
     }
@@ -213,20 +336,55 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
         return Err(GameError::new(format!("{} files: at most {FILES} can be reviewed", files.len())).into());
     }
     let is_single = options.files.len() == 1 && files.len() == 1;
-    let (mut games, mut places, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    let read = |file: &Path| match options.as_played {
+        true => records?.read_as_played(game, file),
+        false => Some(records?.read(game, file)?.map(|games| (None, games))),
+    };
+    let mut faults = Vec::new();
+    let mut fault = |file: &PathBuf, game, why: &dyn Display| {
+        faults.push(Fault { file: file.clone(), game, why: why.to_string() });
+    };
+    let mut read_files = Vec::new();
     for (at, file) in files.iter().enumerate() {
-        match records.and_then(|records| records.read(game, file)).ok_or_else(none)? {
+        match read(file).ok_or_else(none)? {
             Err(why) if is_single => return Err(why.into()),
-            Err(why) => faults.push(Fault { file: file.clone(), game: None, why: why.to_string() }),
-            Ok(found) => {
-                for (i, one) in found.into_iter().enumerate() {
-                    if let Some(why) = &one.fault {
-                        faults.push(Fault { file: file.clone(), game: Some(i + 1), why: why.clone() });
-                    }
-                    places.push((at, i + 1));
-                    games.push(one);
-                }
+            Err(why) => fault(file, None, &why),
+            Ok((own, found)) => read_files.push((at, own, found)),
+        }
+    }
+    // Results in points and matches won are not added.
+    let rule_set = |own: &Option<G>| own.as_ref().unwrap_or(game).name().to_string();
+    let has_unit = |own: &Option<G>| own.as_ref().unwrap_or(game).counting().unit().is_some();
+    let with_unit = read_files.iter().filter(|(_, own, _)| has_unit(own)).count();
+    let in_unit = 2 * with_unit > read_files.len();
+    let most =
+        read_files.iter().find(|(_, own, _)| has_unit(own) == in_unit).map(|(_, own, _)| rule_set(own));
+    let (mut games, mut places) = (Vec::new(), Vec::new());
+    let mut rules: Vec<Option<G>> = Vec::new();
+    for (at, own, found) in read_files {
+        let file = &files[at];
+        if let Some(most) = most.as_ref().filter(|_| has_unit(&own) != in_unit) {
+            let why = format!(
+                "{}: a file of {}, whose results are not counted as those of {most}: review it by itself",
+                file.display(),
+                rule_set(&own),
+            );
+            fault(file, None, &why);
+            continue;
+        }
+        let rule = match rules.iter().position(|known| rule_set(known) == rule_set(&own)) {
+            Some(rule) => rule,
+            None => {
+                rules.push(own);
+                rules.len() - 1
             }
+        };
+        for (i, one) in found.into_iter().enumerate() {
+            if let Some(why) = &one.fault {
+                fault(file, Some(i + 1), why);
+            }
+            places.push(PlaceInFiles { file: at, number: i + 1, rule });
+            games.push(one);
         }
     }
     if games.is_empty() {
@@ -239,16 +397,42 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
         };
         return Err(GameError::new(why).into());
     }
-    Ok(Read { files, games, places, faults })
+    Ok(Read { files, games, places, rules, faults })
 }
 
 /// The games of all files.
 struct Read<G: Kit> {
     files: Vec<PathBuf>,
     games: Vec<WholeGame<G::Action>>,
-    /// For each game, the index of its file and its index there.
-    places: Vec<(usize, usize)>,
+    /// The place of each game.
+    places: Vec<PlaceInFiles>,
+    /// The rule sets; none for that of the review.
+    rules: Vec<Option<G>>,
     faults: Vec<Fault>,
+}
+
+/// The place of a game.
+#[derive(Clone, Copy, Debug)]
+struct PlaceInFiles {
+    /// The index of its file.
+    file: usize,
+    /// Its number there, from 1.
+    number: usize,
+    /// The index of its rule set.
+    rule: usize,
+}
+
+/// Games in tasks: of one rule set each, at most so many.
+fn tasks_of(places: &[PlaceInFiles]) -> Vec<Range<usize>> {
+    let most = if places.len() < MANY { 1 } else { CHUNK };
+    let mut tasks: Vec<Range<usize>> = Vec::new();
+    for (i, place) in places.iter().enumerate() {
+        match tasks.last_mut() {
+            Some(task) if task.len() < most && places[task.start].rule == place.rule => task.end = i + 1,
+            _ => tasks.push(i..i + 1),
+        }
+    }
+    tasks
 }
 
 /// The place of a player among the names in files, of which this is the first.
@@ -264,6 +448,16 @@ fn place_of(name: &str, all: &[&str], file: &Path) -> Result<usize, GameError> {
     })
 }
 
+/// The sums of one player.
+#[derive(Default)]
+struct PlayerSum {
+    name: String,
+    games: u64,
+    account: Account,
+    /// Moves of both players in these games.
+    both: u64,
+}
+
 /// Reviews the games of files.
 ///
 /// # Errors
@@ -274,22 +468,36 @@ pub(crate) fn review_of<G: Kit>(
     options: &ReviewOptions,
     cancel: &Cancel,
 ) -> Result<Review, TrainError> {
-    let agent = naming::resolve(game, &options.agent, &[])?;
-    let open = || naming::judge(game, &agent, options.best);
-    let Read { files, games, places, faults } = read_all(game, options)?;
-    let mut players: Vec<(String, u64, Account)> = Vec::new();
-    let mut known = |name: &str| match players.iter().position(|(known, ..)| known == name) {
+    naming::resolve(game, &options.agent, &[])?;
+    let Read { files, games, places, rules, faults } = read_all(game, options)?;
+    let rules: Vec<&G> = rules.iter().map(|own| own.as_ref().unwrap_or(game)).collect();
+    let judges = || [&options.agent].into_iter().chain(&options.then);
+    let agents = rules
+        .iter()
+        .map(|rules| judges().map(|name| naming::resolve(*rules, name, &[])).collect::<Result<Vec<_>, _>>());
+    let agents = agents.collect::<Result<Vec<_>, _>>()?;
+    let open = |rule: usize| {
+        let mut all = agents[rule].iter().map(|agent| naming::judge(rules[rule], agent, options.best));
+        let mut first = all.next().ok_or_else(|| GameError::new("nobody judges"))??;
+        let then = all.map(|judge| Ok(judge?.values)).collect::<Result<Vec<_>, OpenError>>()?;
+        if !then.is_empty() {
+            first.values = Box::new(Staged::new(first.values, then));
+        }
+        Ok::<_, TrainError>(first)
+    };
+    let mut players: Vec<PlayerSum> = Vec::new();
+    let mut known = |name: &str| match players.iter().position(|known| known.name == name) {
         Some(i) => i,
         None => {
-            players.push((name.into(), 0, Account::default()));
+            players.push(PlayerSum { name: name.into(), ..PlayerSum::default() });
             players.len() - 1
         }
     };
     let seats: Vec<[usize; 2]> = games.iter().map(|game| names_of(game).map(|name| known(&name))).collect();
-    let names: Vec<&str> = players.iter().map(|(known, ..)| &**known).collect();
+    let names: Vec<&str> = players.iter().map(|known| &*known.name).collect();
     let wanted = options.player.as_ref().map(|name| place_of(name, &names, &options.files[0])).transpose()?;
     // Opened before threads start, so that a valuation is solved once.
-    let references = open()?.references;
+    let references = open(0)?.references;
     let all: usize = games.iter().map(|game| game.actions.len()).sum();
     let what = match games.len() {
         1 => "reviewing a game".to_string(),
@@ -304,55 +512,59 @@ pub(crate) fn review_of<G: Kit>(
         }
         cancel.requested()
     };
-    let task =
-        |(chunk, games): (usize, &[WholeGame<G::Action>])| -> Result<Vec<Option<Reviewed>>, TrainError> {
-            if cancel.requested() {
-                return Ok(vec![None; games.len()]);
+    let task = |task: Range<usize>| -> Result<Vec<Option<Reviewed>>, TrainError> {
+        if cancel.requested() {
+            return Ok(vec![None; task.len()]);
+        }
+        let rule = places[task.start].rule;
+        let Judge { mut values, mut luck, .. } = open(rule)?;
+        let one = |i: usize| {
+            let most = if wanted.is_none() { options.worst } else { usize::MAX };
+            let mut found = review(rules[rule], &games[i], (&mut *values, &mut luck), most, step);
+            if let (Ok(Some(found)), Some(wanted)) = (&mut found, wanted) {
+                found.slips.retain(|slip| seats[i][slip.player] == wanted);
+                found.slips.truncate(options.worst);
             }
-            let Judge { mut values, mut luck, .. } = open()?;
-            let one = |(i, whole): (usize, &WholeGame<G::Action>)| {
-                let most = if wanted.is_none() { options.worst } else { usize::MAX };
-                let mut found = review(game, whole, (&mut *values, &mut luck), most, step);
-                if let (Ok(Some(found)), Some(wanted)) = (&mut found, wanted) {
-                    found.slips.retain(|slip| seats[chunk * CHUNK + i][slip.player] == wanted);
-                    found.slips.truncate(options.worst);
-                }
-                let (file, number) = places[chunk * CHUNK + i];
-                let named =
-                    |e: GameError| GameError::new(format!("{}: game {number}: {e}", files[file].display()));
-                Ok(found.map_err(named)?)
-            };
-            games.iter().enumerate().map(one).collect()
+            let PlaceInFiles { file, number, .. } = places[i];
+            let named =
+                |e: GameError| GameError::new(format!("{}: game {number}: {e}", files[file].display()));
+            Ok(found.map_err(named)?)
         };
+        task.map(one).collect()
+    };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
-    let found = jobs::try_all(Some(&pool), games.chunks(CHUNK).enumerate(), &task)?;
+    let found = jobs::try_all(Some(&pool), tasks_of(&places).into_iter(), &task)?;
     let found: Vec<Option<Reviewed>> = found.into_iter().flatten().collect();
     work::share(&what, 1.0);
     let is_wanted = |player: usize| wanted.is_none_or(|wanted| wanted == player);
-    let unit = game.counting().unit();
+    let unit = rules[0].counting().unit();
     let size = unit.as_ref().map_or(1.0, |unit| unit.size);
     let mut worst = Vec::new();
     for (i, (reviewed, seats)) in found.iter().zip(&seats).enumerate() {
         let Some(reviewed) = reviewed else { continue };
+        let both = reviewed.players.iter().map(|account| account.tally.moves).sum::<u64>();
         for (account, &player) in reviewed.players.iter().zip(seats) {
-            players[player].1 += 1;
-            players[player].2 = players[player].2.and(*account);
+            let PlayerSum { games, account: sum, both: moves, .. } = &mut players[player];
+            (*games, *sum, *moves) = (*games + 1, sum.and(*account), *moves + both);
         }
         worst.extend(reviewed.slips.iter().filter(|slip| is_wanted(seats[slip.player])).map(|slip| Worst {
-            file: files[places[i].0].clone(),
-            game: places[i].1,
+            file: files[places[i].file].clone(),
+            game: places[i].number,
             number: slip.number,
-            player: players[seats[slip.player]].0.clone(),
+            player: players[seats[slip.player]].name.clone(),
             position: slip.position.clone(),
             played: slip.played.clone(),
             best: slip.best.clone(),
             loss: slip.loss / size,
             loss_ci95: (slip.error > 0.0).then_some(CI95 * slip.error / size),
+            points: slip.points,
+            mark: slip.points.and_then(mark_of).map(|mark| MARK_NAMES[mark]),
+            error: slip.name,
             shortfall: slip.shortfall.clone(),
         }));
     }
-    sort_by_highest(&mut worst, &|slip| slip.loss);
+    sort_by_highest(&mut worst, &|slip| slip.points.unwrap_or(slip.loss));
     worst.truncate(options.worst);
     let decisions = |account: &Account| Decisions {
         decisions: account.decisions,
@@ -362,20 +574,26 @@ pub(crate) fn review_of<G: Kit>(
         undecided_share: account.undecided as f64 / account.decisions.max(1) as f64,
     };
     let shown = || players.iter().enumerate().filter(|(i, _)| is_wanted(*i)).map(|(_, player)| player);
-    let total = shown().fold(Account::default(), |sum, (.., account)| sum.and(*account));
+    let total = shown().fold(Account::default(), |sum, player| sum.and(player.account));
+    // Matches have no unit: their utility is the chance to win.
+    let is_match = unit.is_none();
+    let names: Vec<&str> = rules.iter().map(|rules| rules.name()).collect();
     Ok(Review {
         file: files[0].clone(),
         faults,
-        game: game.name().into(),
+        game: names.join(", "),
         by: options.agent.clone(),
+        then: options.then.clone(),
         references,
         games: found.iter().flatten().count(),
         total: decisions(&total),
+        errors: Errors::new(&total.tally, None, is_match),
         search: Some(total.depths).filter(|depths| depths.decisions > 0),
         players: shown()
-            .map(|(name, games, account)| PlayerReview {
+            .map(|PlayerSum { name, games, account, both }| PlayerReview {
                 name: name.clone(),
                 games: *games,
+                errors: Errors::new(&account.tally, Some(*both), is_match),
                 decisions: decisions(account),
                 luck: account.luck / size,
                 luck_ci95: account.ci95()[1].map(|half| half / size),
@@ -419,10 +637,12 @@ mod tests {
         let options = ReviewOptions {
             files: vec![file],
             agent: format!("{before}{}", network.display()),
+            then: Vec::new(),
             best: false,
             player: None,
             worst: 10,
             threads: 1,
+            as_played: false,
         };
         review_of(&Backgammon::default(), &options, &Cancel::default()).unwrap()
     }

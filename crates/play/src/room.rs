@@ -754,7 +754,8 @@ impl<G: Kit> AnyPlay for Play<G> {
         let until = self.room.until();
         let ended = judge_each(game, first, played, (&mut *values, &mut luck), |event, judged| {
             match judged {
-                Judged::Chance { luck, error } => {
+                Judged::Forced(..) => {}
+                Judged::Chance { luck, error, .. } => {
                     add_luck(&mut players, luck / size, error / size);
                     rolls.push(RollAnalysis { event, luck: luck / size });
                 }

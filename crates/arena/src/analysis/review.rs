@@ -2,7 +2,7 @@
 
 use super::judge::TIE;
 use crate::values::{Decision, Evaluator, Fortune, Luck, Reach};
-use adept_game::{GameError, Kit, Turn, WholeGame};
+use adept_game::{DecisionKind, GameError, Kit, Standard, Turn, WholeGame};
 use adept_ground::order::sort_by_highest;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -35,6 +35,92 @@ pub struct Account {
     pub adjusted: f64,
     /// How far a search looked.
     pub depths: Depths,
+    /// Errors as players of the game count them.
+    pub tally: Tally,
+}
+
+/// Points that an error loses to be doubtful, bad, or very bad: the marks of GNU Backgammon as it is installed.
+pub const MARKS: [f64; 3] = [0.03, 0.06, 0.12];
+
+/// Errors and luck of one player as players of a game with [a standard](adept_game::Records::standard) count them, in points.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Moves, forced ones too.
+    pub moves: u64,
+    /// Moves with a choice.
+    pub unforced: u64,
+    /// Decisions to double that were close or wrong, as GNU Backgammon counts them and as eXtreme Gammon does.
+    pub doubles: [u64; 2],
+    /// Answers to doubles.
+    pub answers: u64,
+    /// Points lost by moves, by doubling or not, and by answers.
+    pub lost: [f64; 3],
+    /// Utility lost by all of them.
+    pub lost_utility: f64,
+    /// Decisions that lost at least each of [`MARKS`] and less than the next.
+    pub marks: [u64; 3],
+    /// The luck of all rolls.
+    pub luck: f64,
+}
+
+impl Tally {
+    /// Both together.
+    fn and(self, other: Self) -> Self {
+        let sums = |a: [u64; 3], b: [u64; 3]| std::array::from_fn(|i| a[i] + b[i]);
+        Self {
+            moves: self.moves + other.moves,
+            unforced: self.unforced + other.unforced,
+            doubles: std::array::from_fn(|i| self.doubles[i] + other.doubles[i]),
+            answers: self.answers + other.answers,
+            lost: std::array::from_fn(|i| self.lost[i] + other.lost[i]),
+            lost_utility: self.lost_utility + other.lost_utility,
+            marks: sums(self.marks, other.marks),
+            luck: self.luck + other.luck,
+        }
+    }
+
+    /// Adds a decision that lost so much utility; `behind` is by how much the worst action is behind the best, and `is_last_best` whether the
+    /// last action of the list, which doubles, is the best.
+    fn decide(&mut self, standard: Standard, loss: f64, behind: f64, is_last_best: bool) {
+        let lost = loss / standard.point;
+        let is_wrong = lost > 0.0;
+        let kind = match standard.kind {
+            DecisionKind::Move => {
+                (self.moves, self.unforced) = (self.moves + 1, self.unforced + 1);
+                0
+            }
+            DecisionKind::Double { close: [gnubg, xg] } => {
+                let behind = behind / standard.point;
+                self.doubles[0] += u64::from(is_wrong || is_last_best || behind < gnubg);
+                self.doubles[1] += u64::from(is_wrong || behind < xg);
+                1
+            }
+            DecisionKind::Answer => {
+                self.answers += 1;
+                2
+            }
+        };
+        self.lost[kind] += lost;
+        self.lost_utility += loss;
+        if let Some(mark) = mark_of(lost) {
+            self.marks[mark] += 1;
+        }
+    }
+
+    /// All points lost.
+    pub fn total(&self) -> f64 {
+        self.lost.iter().sum()
+    }
+
+    /// Decisions that count, as GNU Backgammon counts them and as eXtreme Gammon does.
+    pub fn counted(&self) -> [u64; 2] {
+        self.doubles.map(|doubles| self.unforced + doubles + self.answers)
+    }
+}
+
+/// The place among [`MARKS`] of a loss in points; none if it is too small.
+pub fn mark_of(lost: f64) -> Option<usize> {
+    MARKS.iter().rposition(|mark| lost >= *mark)
 }
 
 /// How far a search looked at decisions with more than one action.
@@ -85,6 +171,7 @@ impl Account {
             result: self.result + other.result,
             adjusted: self.adjusted + other.adjusted,
             depths: self.depths.and(other.depths),
+            tally: self.tally.and(other.tally),
         }
     }
 
@@ -138,6 +225,10 @@ pub struct Slip {
     pub loss: f64,
     /// The standard error of the loss; 0 if the values are not estimates from samples.
     pub error: f64,
+    /// The loss in points, if players of the game count so.
+    pub points: Option<f64>,
+    /// What players call it, such as `missed double`.
+    pub name: Option<&'static str>,
     /// Text of [`Reach::shortfall`]; none if the search reached its depth.
     pub shortfall: Option<String>,
 }
@@ -155,6 +246,8 @@ pub struct Reviewed {
 pub enum Judged<'a, G: Kit> {
     /// A chance event.
     Chance {
+        /// The state before it.
+        state: &'a G::State,
         /// The luck that its outcome was for player 0, in units of utility.
         luck: f64,
         /// Its standard error; 0 if the values are not estimates from samples.
@@ -162,6 +255,8 @@ pub enum Judged<'a, G: Kit> {
     },
     /// A decision between several actions.
     Decision(Weighed<'a, G>),
+    /// The only action of a player, from 0, in a state.
+    Forced(&'a G::State, usize),
 }
 
 /// A decision between several actions, as an evaluator sees it.
@@ -189,6 +284,13 @@ pub struct Weighed<'a, G: Kit> {
 }
 
 impl<G: Kit> Weighed<'_, G> {
+    /// By how much the worst action is behind the best, in [0, 2], and whether the last one is the best.
+    fn spread(&self) -> (f64, bool) {
+        let bounded = |value: f32| f64::from(value).clamp(-1.0, 1.0);
+        let least = self.values.iter().copied().map(bounded).fold(f64::INFINITY, f64::min);
+        (bounded(self.values[self.best]) - least, self.best + 1 == self.values.len())
+    }
+
     /// What is known of the decision. Of many noisy values the highest is too high, so the level of 5 % is shared by all comparisons with
     /// the action that was played (Bonferroni).
     pub fn verdict(&self) -> Verdict {
@@ -223,16 +325,16 @@ pub fn judge_each<'a, G: Kit>(
     let (mut actions, mut values, mut own) = (Vec::new(), Vec::new(), Vec::new());
     let mut errors: Vec<f32> = Vec::new();
     for (place, action) in played.enumerate() {
-        let mut goes_on = true;
+        let goes_on;
         match game.turn(&state) {
             Turn::Over => break,
             Turn::Chance => {
                 let gained = luck.luck(game, &state, action)?;
-                goes_on = visit(place, Judged::Chance { luck: gained, error: luck.error() });
+                goes_on = visit(place, Judged::Chance { state: &state, luck: gained, error: luck.error() });
             }
             Turn::Player(player) => {
                 let at = Decision::new(game, &state, player);
-                evaluator.study(at, &mut actions, &mut values);
+                evaluator.compare(at, action, &mut actions, &mut values);
                 let mut reach = evaluator.reach();
                 let best =
                     (0..actions.len()).reduce(|best, i| if values[i] > values[best] { i } else { best });
@@ -269,6 +371,8 @@ pub fn judge_each<'a, G: Kit>(
                     let weighed =
                         Weighed { state, player, action, actions, values, best, lost, error, errors, reach };
                     goes_on = visit(place, Judged::Decision(weighed));
+                } else {
+                    goes_on = visit(place, Judged::Forced(&state, player));
                 }
             }
         }
@@ -302,6 +406,10 @@ pub fn review<G: Kit>(
 ) -> Result<Option<Reviewed>, GameError> {
     let mut players = [Account::default(); 2];
     let mut slips = Vec::new();
+    let records = game.records();
+    let standard = |state: &G::State| {
+        records?.standard(game, state).filter(|standard| standard.point > 0.0 && standard.point.is_finite())
+    };
     let played = whole.actions.iter().map(|(_, action)| action);
     let start = match &whole.from {
         Some(text) => game.parse_position(text)?.0,
@@ -309,11 +417,33 @@ pub fn review<G: Kit>(
     };
     let last = judge_each(game, start, played, by, |place, judged| {
         match judged {
-            Judged::Chance { luck, error } => add_luck(&mut players, luck, error),
+            Judged::Chance { state, luck, error } => {
+                add_luck(&mut players, luck, error);
+                if let Some(standard) = standard(state) {
+                    players[0].tally.luck += luck / standard.point;
+                    players[1].tally.luck -= luck / standard.point;
+                }
+            }
+            Judged::Forced(state, player) => {
+                let is_move = standard(state).is_some_and(|one| one.kind == DecisionKind::Move);
+                players[player].tally.moves += u64::from(is_move);
+            }
             Judged::Decision(weighed) => {
                 players[weighed.player].decide(&weighed, game.scale());
-                if weighed.verdict() == Verdict::Wrong {
-                    let Weighed { state, player, action, actions, best, lost, error, reach, .. } = weighed;
+                let is_wrong = weighed.verdict() == Verdict::Wrong;
+                let standard = standard(weighed.state);
+                if let Some(standard) = standard {
+                    let loss = if is_wrong { weighed.lost * game.scale() } else { 0.0 };
+                    let (behind, is_last_best) = weighed.spread();
+                    let tally = &mut players[weighed.player].tally;
+                    tally.decide(standard, loss, behind * game.scale(), is_last_best);
+                }
+                if is_wrong {
+                    let Weighed { state, player, action, actions, values, best, lost, error, reach, .. } =
+                        weighed;
+                    let value = f64::from(values[best]) * game.scale();
+                    let name = records
+                        .and_then(|records| records.error_name(game, state, action, (&actions[best], value)));
                     slips.push(Slip {
                         number: whole.actions[place].0,
                         player,
@@ -322,6 +452,8 @@ pub fn review<G: Kit>(
                         best: game.action_text(state, &actions[best]),
                         loss: lost * game.scale(),
                         error: error * game.scale(),
+                        points: standard.map(|standard| lost * game.scale() / standard.point),
+                        name,
                         shortfall: reach.and_then(Reach::shortfall),
                     });
                 }
@@ -337,7 +469,52 @@ pub fn review<G: Kit>(
             (account.games, account.result, account.adjusted) = (1, result, result - account.luck);
         }
     }
-    sort_by_highest(&mut slips, &|slip| slip.loss);
+    sort_by_highest(&mut slips, &|slip| slip.points.unwrap_or(slip.loss));
     slips.truncate(most);
     Ok(Some(Reviewed { players, slips }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tally of decisions to double at 2 utility a point: the loss, how far the other action is behind, and whether the double is best.
+    fn doubles(decisions: &[(f64, f64, bool)]) -> Tally {
+        let mut tally = Tally::default();
+        let kind = DecisionKind::Double { close: [0.16, 0.2] };
+        for &(loss, behind, is_double_best) in decisions {
+            tally.decide(Standard { kind, point: 2.0 }, loss, behind, is_double_best);
+        }
+        tally
+    }
+
+    #[test]
+    fn a_decision_to_double_counts_if_it_is_close_or_wrong() {
+        for (decision, counts) in [
+            // A plain no double, a close one, and one that is close for one program alone.
+            ((0.0, 1.0, false), [0, 0]),
+            ((0.0, 0.3, false), [1, 1]),
+            ((0.0, 0.38, false), [0, 1]),
+            // A right double, plain and close.
+            ((0.0, 1.0, true), [1, 0]),
+            ((0.0, 0.3, true), [1, 1]),
+            // A wrong one always.
+            ((1.0, 1.0, false), [1, 1]),
+            ((1.0, 1.0, true), [1, 1]),
+        ] {
+            assert_eq!(doubles(&[decision]).doubles, counts, "{decision:?}");
+        }
+        let tally = doubles(&[(1.0, 1.0, true), (0.0, 1.0, false), (0.07, 0.07, true)]);
+        assert_eq!((tally.lost, tally.lost_utility), ([0.0, 0.535, 0.0], 1.07));
+        assert_eq!((tally.marks, tally.counted()), ([1, 0, 1], [2, 2]));
+    }
+
+    #[test]
+    fn marks_begin_where_gnubg_lets_them() {
+        for (lost, mark) in
+            [(0.0, None), (0.029, None), (0.03, Some(0)), (0.0601, Some(1)), (0.12, Some(2)), (3.0, Some(2))]
+        {
+            assert_eq!(mark_of(lost), mark, "{lost}");
+        }
+    }
 }

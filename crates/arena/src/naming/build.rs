@@ -159,7 +159,7 @@ pub struct Judge<G: Kit> {
 /// # Errors
 /// Errors of opening. [`OpenError::Unknown`] if the agent has no values, or the game hides information or is not zero-sum.
 pub fn judge<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Judge<G>, OpenError> {
-    let open = || {
+    let open = |agent: &Resolved| {
         values(game, agent, best)?.ok_or_else(|| {
             OpenError::Unknown(format!(
                 "`{}` does not play by its highest value: name a checkpoint, a valuation, or a search of one",
@@ -167,16 +167,17 @@ pub fn judge<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Judge<G>,
             ))
         })
     };
-    let luck = Luck::open(game, agent, best)?;
+    let plain = agent.without_search();
+    let luck = Luck::open(game, &plain, best)?;
     let is_free =
         agent.spec.tables().is_none() && !matches!(agent.meaning, Meaning::Valuation | Meaning::Minimax);
     let references = if is_free { game.values().references()? } else { Vec::new() };
     if references.is_empty() {
-        return Ok(Judge { values: open()?, luck, references: Vec::new() });
+        return Ok(Judge { values: open(agent)?, luck, references: Vec::new() });
     }
     let names = references.iter().map(|reference| reference.name.to_string()).collect();
-    let luck = Luck::of(Box::new(Informed::new(references.clone(), open()?)));
-    Ok(Judge { values: Box::new(Informed::new(references, open()?)), luck, references: names })
+    let luck = Luck::of(Box::new(Informed::new(references.clone(), open(&plain)?)));
+    Ok(Judge { values: Box::new(Informed::new(references, open(agent)?)), luck, references: names })
 }
 
 /// Opens what an agent's name stands for, without what takes long: valuations, perfect play and best responses.

@@ -42,6 +42,15 @@ pub struct Resolved {
 }
 
 impl Resolved {
+    /// The same agent where it does not look ahead.
+    pub(super) fn without_search(&self) -> Self {
+        let mut plain = self.clone();
+        if let (Meaning::Checkpoint(_), AgentSpec::Model { search, .. }) = (&self.meaning, &mut plain.spec) {
+            *search = None;
+        }
+        plain
+    }
+
     /// The folder of the checkpoint or run that it plays by, if it does.
     pub fn folder(&self) -> Option<&Path> {
         match &self.meaning {

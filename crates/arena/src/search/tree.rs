@@ -889,6 +889,44 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Search<G, E> {
         self.options.all = all;
     }
 
+    /// Searches the actions that a decision of its own would, and the one that was played.
+    fn compare(
+        &mut self,
+        at: Decision<'_, G>,
+        played: &G::Action,
+        actions: &mut Vec<G::Action>,
+        values: &mut Vec<f32>,
+    ) {
+        let (budget, picks) = (self.options.budget, !self.options.filter.root.is_empty());
+        let Budget::Plies(most @ 2..) = budget else { return self.study(at, actions, values) };
+        if !(self.has_chance && picks) {
+            return self.study(at, actions, values);
+        }
+        at.game.actions(at.state, actions);
+        if actions.len() > 1 {
+            self.evaluator.values(at, actions, values);
+        }
+        let all = std::mem::replace(&mut self.options.all, true);
+        // Where each depth picks actions for the next, the depths come one after another.
+        let first = if self.options.filter.root.len() > 1 { 2 } else { most };
+        for plies in first..=most {
+            // A choice between one action is none.
+            let count = self.options.filter.at_root(plies).unwrap_or(usize::MAX).max(2);
+            if actions.len() > count {
+                let mut kept = places_by(values);
+                let own = actions.iter().position(|action| action == played);
+                kept.truncate(count);
+                kept.extend(own.filter(|own| !kept.contains(own)));
+                kept.sort_unstable();
+                *actions = kept.into_iter().map(|i| actions[i].clone()).collect();
+            }
+            self.options.budget = Budget::Plies(plies);
+            self.search(at, actions);
+            values.clone_from(&self.found.values);
+        }
+        (self.options.all, self.options.budget) = (all, budget);
+    }
+
     fn line(&self) -> &[G::Action] {
         &self.found.line
     }

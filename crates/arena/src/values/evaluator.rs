@@ -25,6 +25,18 @@ pub trait Evaluator<G: Game>: Send {
         self.weigh(at, actions, values);
     }
 
+    /// As [`study`](Self::study), to compare an action that was played with the best: actions that are not among the candidates for the best
+    /// may be left out, but not that one. All values are of one depth.
+    fn compare(
+        &mut self,
+        at: Decision<'_, G>,
+        _played: &G::Action,
+        actions: &mut Vec<G::Action>,
+        values: &mut Vec<f32>,
+    ) {
+        self.study(at, actions, values);
+    }
+
     /// The actions that it expected from the last decision on, if it looks ahead.
     fn line(&self) -> &[G::Action] {
         &[]
@@ -107,6 +119,16 @@ macro_rules! passed_on {
 
             fn study(&mut self, at: Decision<'_, G>, actions: &mut Vec<G::Action>, values: &mut Vec<f32>) {
                 (**self).study(at, actions, values);
+            }
+
+            fn compare(
+                &mut self,
+                at: Decision<'_, G>,
+                played: &G::Action,
+                actions: &mut Vec<G::Action>,
+                values: &mut Vec<f32>,
+            ) {
+                (**self).compare(at, played, actions, values);
             }
 
             fn line(&self) -> &[G::Action] {

@@ -81,6 +81,17 @@ impl<G: Kit, E: Evaluator<G>> Evaluator<G> for Informed<G, E> {
         self.put(at, actions, values, |inner, actions, values| inner.study(at, actions, values));
     }
 
+    fn compare(
+        &mut self,
+        at: Decision<'_, G>,
+        played: &G::Action,
+        actions: &mut Vec<G::Action>,
+        values: &mut Vec<f32>,
+    ) {
+        at.game.actions(at.state, actions);
+        self.put(at, actions, values, |inner, actions, values| inner.compare(at, played, actions, values));
+    }
+
     fn reach(&self) -> Option<Reach> {
         self.reach
     }

@@ -8,6 +8,7 @@ mod luck;
 mod model;
 mod pool;
 mod screen;
+mod staged;
 mod successors;
 
 pub use decision::Decision;
@@ -19,4 +20,5 @@ pub use luck::{Fortune, Luck, Prospect, expected, place};
 pub use model::{GameModel, LearnerModel};
 pub use pool::Pool;
 pub use screen::{Screen, Screened};
+pub use staged::Staged;
 pub use successors::{MoveFilter, Successors, certain, class_of};

@@ -4,10 +4,14 @@
 //! and numbered lines with a cell for each player: a roll and its moves, `31: 8/5 6/5`, or `Doubles => 2`, `Takes`,
 //! `Beavers => 4`, `Drops`, `Resigns`, `Wins 2 points`. Many programs end a resigned game with a roll alone, `31:`, and
 //! the result.
+//!
+//! Other formats are read into the same games: `.sgf` of GNU Backgammon, and `.xg` of eXtreme Gammon.
 
+mod sgf;
 mod whole;
+mod xg;
 
-use super::{Position, die_by_die, notation};
+use super::{Position, Rules, die_by_die, notation};
 use crate::dice::Roll;
 use adept_game::GameError;
 use adept_ground::limits;
@@ -27,6 +31,8 @@ pub struct Match {
     pub length: u32,
     /// The games in order.
     pub games: Vec<Played>,
+    /// Whether the Jacoby rule holds in a money session; none if the file does not say so.
+    pub jacoby: Option<bool>,
 }
 
 /// A game of a match.
@@ -120,7 +126,12 @@ fn names_and_scores(line: &str) -> Option<([&str; 2], [u32; 2])> {
         let is_name = !name.trim_start().starts_with(':') && !name.trim().is_empty();
         Some((&rest[..colon], score.parse().ok().filter(|_| is_name)?, name))
     });
-    let (first, score, name) = first?;
+    // The second player may have no name.
+    let nameless = || {
+        let (first, score) = rest.trim_end().rsplit_once(':')?;
+        Some((first, score.trim().parse().ok()?, ""))
+    };
+    let (first, score, name) = first.or_else(nameless)?;
     Some(([first.trim(), name.trim()], [score, second.trim().parse().ok()?]))
 }
 
@@ -136,14 +147,16 @@ struct GameReader {
     over: Option<String>,
 }
 
-/// The matches of a text, and where their games stand in it.
+/// The matches of a file, and where their games stand in it.
+#[derive(Default)]
 struct Contents {
     matches: Vec<Match>,
     /// The places of the games of all matches.
     places: Vec<Place>,
+    unit: Unit,
 }
 
-/// The place of a game in a text.
+/// The place of a game in a file.
 #[derive(Debug, Default)]
 struct Place {
     /// The line of names and scores, from 1.
@@ -152,8 +165,23 @@ struct Place {
     events: Vec<usize>,
 }
 
+/// The parts of a file that messages count.
+#[derive(Clone, Copy, Debug, Default)]
+enum Unit {
+    #[default]
+    Line,
+    Record,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Self::Line) { "line" } else { "record" })
+    }
+}
+
 /// What a message names: a line, a game and a move of a file.
 struct Mention<'a> {
+    unit: Unit,
     line: usize,
     game: usize,
     /// The number of the move; 0 for a line without a number.
@@ -166,11 +194,128 @@ struct Mention<'a> {
 impl Mention<'_> {
     /// The message.
     fn with(&self, why: &str) -> String {
-        let Self { line, game, number, cell, who } = *self;
+        let Self { unit, line, game, number, cell, who } = *self;
         let who = if who.is_empty() { "a player" } else { who };
         let number = if number == 0 { String::new() } else { format!(", move {number}") };
         let (cell, who) = (clipped(cell, SHOWN), clipped(who, SHOWN));
-        format!("line {line}: game {game}{number}: `{cell}` of {who}: {why}")
+        format!("{unit} {line}: game {game}{number}: `{cell}` of {who}: {why}")
+    }
+}
+
+/// Collects the games of a file, cell by cell.
+#[derive(Default)]
+struct Builder {
+    contents: Contents,
+    course: GameReader,
+    /// The number of the present line of a `.mat` file with this game, and whether its second cell is free.
+    numbered: (u32, bool),
+}
+
+impl Builder {
+    fn counting(unit: Unit) -> Self {
+        Self { contents: Contents { unit, ..Contents::default() }, ..Self::default() }
+    }
+
+    /// Begins a match to so many points; 0 for a money session.
+    fn begin_match(&mut self, length: u32) {
+        self.contents.matches.push(Match { length, ..Match::default() });
+    }
+
+    /// Begins a game of the present match.
+    ///
+    /// # Errors
+    /// If the file has too many games.
+    fn begin_game(&mut self) -> Result<(), String> {
+        let Contents { matches, places, .. } = &mut self.contents;
+        if places.len() as u64 == limits::HISTORIES {
+            return Err(format!("more than {} games", limits::HISTORIES));
+        }
+        if let Some(found) = matches.last_mut() {
+            found.games.push(Played::default());
+            places.push(Place::default());
+        }
+        self.course = GameReader { boards: [Position::start(15); 2], ..GameReader::default() };
+        self.numbered = (0, false);
+        Ok(())
+    }
+
+    /// The present game and its place.
+    fn game(&mut self) -> Option<(&mut Played, &mut Place)> {
+        let game = self.contents.matches.last_mut()?.games.last_mut();
+        game.zip(self.contents.places.last_mut())
+    }
+
+    /// Ends the present game by a fault, unless it has one.
+    fn fault(&mut self, line: usize, why: &str) {
+        let (unit, count) = (self.contents.unit, self.contents.places.len());
+        self.set_fault(format!("{unit} {line}: game {count}: {why}"));
+    }
+
+    /// Sets the fault of the present game, unless it has one.
+    fn set_fault(&mut self, message: String) {
+        if let Some((game, _)) = self.game() {
+            game.fault.get_or_insert(message);
+        }
+    }
+
+    /// The number that a `.mat` file gives to the next cell of a player.
+    fn number(&mut self, player: usize) -> u32 {
+        let (number, is_free) = &mut self.numbered;
+        if player == 0 || !*is_free {
+            *number += 1;
+        }
+        *is_free = player == 0;
+        *number
+    }
+
+    /// The value of the cube after the next double of the present game.
+    fn next_cube(&mut self) -> u32 {
+        let value = |(_, event): &(usize, Event)| match event {
+            Event::Doubles(value) => Some(*value),
+            _ => None,
+        };
+        let last = self.game().and_then(|(game, _)| game.events.iter().rev().find_map(value));
+        last.unwrap_or(1).saturating_mul(2)
+    }
+
+    /// Reads a cell of the present game, such as `31: 8/5 6/5`. After a fault it is left out.
+    fn cell(&mut self, line: usize, number: u32, player: usize, cell: &str) {
+        let Self { contents: Contents { matches, places, unit }, course, .. } = self;
+        let count = places.len();
+        let game = matches.last_mut().and_then(|found| found.games.last_mut());
+        let Some((game, place)) = game.zip(places.last_mut()) else { return };
+        if game.fault.is_some() {
+            return;
+        }
+        let event =
+            if game.points.is_some() { Err("the game is over".into()) } else { course.event(cell, player) };
+        match event {
+            Ok(event) => {
+                game.events.push((player, event));
+                game.lines.push(number);
+                place.events.push(line);
+            }
+            Err(why) => {
+                let mention =
+                    Mention { unit: *unit, line, game: count, number, cell, who: &game.names[player] };
+                game.fault = Some(mention.with(&why));
+            }
+        }
+    }
+
+    /// The games, with their winners.
+    fn finish(self) -> Contents {
+        let mut contents = self.contents;
+        for found in &mut contents.matches {
+            let mut next = None;
+            for game in found.games.iter_mut().rev() {
+                if game.points.is_some() {
+                    game.winner = game.winner(next).or(game.winner);
+                }
+                next = Some(game.scores);
+            }
+        }
+        contents
     }
 }
 
@@ -183,19 +328,27 @@ fn length_of(line: &str) -> Option<u32> {
     (is_length && words.next().is_none()).then_some(length)
 }
 
-/// What a function finds in the text of a file: UTF-8, or Latin-1 as older programs write it. Its errors name the file.
-fn in_file<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, GameError>) -> Result<T, GameError> {
-    let text = limits::read_any_text(path, limits::RECORD_BYTES).map_err(GameError::file(path))?;
-    parse(&text).map_err(|e| GameError::Data { path: path.into(), message: e.to_string() })
+/// The contents of a file in any format: `.xg` and `.sgf` are known by their first bytes, and all others are text, UTF-8 or Latin-1 as older
+/// programs write it. Errors name the file.
+fn contents_of(path: &Path) -> Result<Contents, GameError> {
+    let bytes = limits::read(path, limits::RECORD_BYTES).map_err(GameError::file(path))?;
+    let found = if xg::is_archive(&bytes) {
+        xg::read(&bytes)
+    } else {
+        let text = limits::any_text(bytes);
+        if sgf::is_tree(&text) { sgf::parse(&text) } else { Contents::parse(&text) }
+    };
+    found.map_err(|e| GameError::Data { path: path.into(), message: e.to_string() })
 }
 
 impl Match {
-    /// Reads a file of one match: UTF-8, or Latin-1 as older programs write it.
+    /// Reads a file of one match, in any of the formats.
     ///
     /// # Errors
     /// The system's reason, or the line or the move of a game that is wrong, and why.
     pub fn read(path: &Path) -> Result<Self, GameError> {
-        in_file(path, Self::parse)
+        let single = |e: GameError| GameError::Data { path: path.into(), message: e.to_string() };
+        Self::only(contents_of(path)?.matches).map_err(single)
     }
 
     /// Reads a text of one match. Lines that begin with `;` are comments. An unreadable line or an illegal move ends its
@@ -204,7 +357,10 @@ impl Match {
     /// # Errors
     /// An invalid line outside of games, and why; or the number of matches, if it is not one.
     pub fn parse(text: &str) -> Result<Self, GameError> {
-        let mut matches = Self::parse_all(text)?;
+        Self::only(Self::parse_all(text)?)
+    }
+
+    fn only(mut matches: Vec<Self>) -> Result<Self, GameError> {
         match matches.len() {
             1 => Ok(matches.swap_remove(0)),
             n => Err(GameError::new(format!("the text holds {n} matches and not one"))),
@@ -220,27 +376,38 @@ impl Match {
     }
 }
 
+/// Whether a comment of a `.mat` file says that the Jacoby rule holds, or does not; none if it says nothing.
+fn jacoby_of(comment: &str) -> Option<bool> {
+    let value = comment.split_once("[Jacoby ")?.1.trim_start_matches('"');
+    Some(!value.to_ascii_lowercase().starts_with("off"))
+}
+
 impl Contents {
     /// Reads a text.
     ///
     /// # Errors
     /// As for [`Match::parse_all`].
     fn parse(text: &str) -> Result<Self, GameError> {
-        let (mut matches, mut places): (Vec<Match>, Vec<Place>) = Default::default();
-        let mut course = GameReader::default();
+        let mut builder = Builder::default();
+        let mut jacoby = None;
         for (line, content) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
             let fault = |what: &str| Err(GameError::new(format!("line {line}: {what}")));
             let trimmed = content.trim();
-            if trimmed.is_empty() || trimmed.starts_with(';') {
+            if trimmed.starts_with(';') {
+                jacoby = jacoby_of(trimmed).or(jacoby);
+                continue;
+            }
+            if trimmed.is_empty() {
                 continue;
             }
             if let Some(length) = length_of(trimmed) {
-                matches.push(Match { length, games: Vec::new() });
+                builder.begin_match(length);
                 continue;
             }
-            let Some(found) = matches.last_mut() else {
+            let Some(found) = builder.contents.matches.last_mut() else {
                 return fault("the file does not begin with a line such as ` 7 point match`");
             };
+            found.jacoby = jacoby;
             // A player's name may also begin with these words.
             let is_unnamed =
                 found.games.last().is_some_and(|game| game.names[0].is_empty() && game.events.is_empty());
@@ -249,16 +416,10 @@ impl Contents {
                 if game.trim().parse::<u32>().is_err() {
                     return fault(&format!("`{}` is not the number of a game", clipped(game, SHOWN)));
                 }
-                if places.len() as u64 == limits::HISTORIES {
-                    return fault(&format!("more than {} games", limits::HISTORIES));
-                }
-                found.games.push(Played::default());
-                places.push(Place::default());
-                course = GameReader { boards: [Position::start(15); 2], ..GameReader::default() };
+                builder.begin_game().map_err(|why| GameError::new(format!("line {line}: {why}")))?;
                 continue;
             }
-            let count = places.len();
-            let (Some(game), Some(place)) = (found.games.last_mut(), places.last_mut()) else {
+            let Some((game, place)) = builder.game() else {
                 return fault("a line before `Game 1`");
             };
             let numbered = trimmed.split_once(')').and_then(|(n, rest)| Some((n.trim().parse().ok()?, rest)));
@@ -276,58 +437,36 @@ impl Contents {
                     Some(_) => format!("a name has more than {NAME} letters"),
                     None => "neither names and scores, `A : 0  B : 0`, nor a numbered move".into(),
                 };
-                game.fault.get_or_insert_with(|| format!("line {line}: game {count}: {why}"));
+                builder.fault(line, &why);
                 continue;
             };
             for (player, cell) in cells(rest) {
                 let mut words = cell.split(' ');
                 let is_won = match words.next() {
-                    Some("Wins") => Some(true),
-                    Some(word) if LOSES.contains(&word) => Some(false),
-                    _ => None,
-                };
-                let event = match is_won {
-                    Some(is_won) => match words.next().and_then(|points| points.parse().ok()) {
-                        Some(points) => {
-                            game.points = Some(points);
-                            game.winner = Some(if is_won { player } else { 1 - player });
-                            continue;
-                        }
-                        None => Err("write `Wins 2 points`".into()),
-                    },
-                    // After a fault, only the result is read.
-                    None if game.fault.is_some() => continue,
-                    None if game.points.is_some() => Err("the game is over".into()),
-                    None => course.event(&cell, player),
-                };
-                match event {
-                    Ok(event) => {
-                        game.events.push((player, event));
-                        game.lines.push(number);
-                        place.events.push(line);
+                    Some("Wins") => true,
+                    Some(word) if LOSES.contains(&word) => false,
+                    _ => {
+                        builder.cell(line, number, player, &cell);
+                        continue;
                     }
-                    Err(why) => {
-                        let who = &game.names[player];
-                        let mention = Mention { line, game: count, number, cell: &cell, who };
-                        game.fault.get_or_insert_with(|| mention.with(&why));
-                    }
+                };
+                let points = words.next().and_then(|points| points.parse().ok());
+                let Some((game, _)) = builder.game() else { continue };
+                if points.is_some() {
+                    (game.points, game.winner) = (points, Some(if is_won { player } else { 1 - player }));
+                } else {
+                    let who = game.names[player].clone();
+                    let (unit, game) = (Unit::Line, builder.contents.places.len());
+                    let mention = Mention { unit, line, game, number, cell: &cell, who: &who };
+                    builder.set_fault(mention.with("write `Wins 2 points`"));
                 }
             }
         }
-        if matches.is_empty() {
+        if builder.contents.matches.is_empty() {
             let why = "the file is empty: it begins with a line such as ` 7 point match`";
             return Err(GameError::new(why));
         }
-        for found in &mut matches {
-            let mut next = None;
-            for game in found.games.iter_mut().rev() {
-                if game.points.is_some() {
-                    game.winner = game.winner(next).or(game.winner);
-                }
-                next = Some(game.scores);
-            }
-        }
-        Ok(Self { matches, places })
+        Ok(builder.finish())
     }
 }
 
@@ -406,6 +545,25 @@ impl GameReader {
         (self.boards[player], self.boards[1 - player]) = (after, after.swapped());
         self.on_roll = Some(1 - player);
         Ok(Event::Moves(roll, before, after))
+    }
+}
+
+impl Match {
+    /// The rules by which it was played, as far as the file tells: money games in which nobody doubles have no cube, and others the Jacoby
+    /// rule. None if no rule set has its length.
+    pub fn rules(&self) -> Option<Rules> {
+        let has_cube = self.jacoby.is_some() || self.games.iter().any(Played::has_double);
+        match (self.length, has_cube) {
+            (0, false) => Some(Rules::Cubeless),
+            (0, true) => {
+                let beavers = self.games.iter().any(Played::has_beaver);
+                Some(Rules::Money { jacoby: self.jacoby.unwrap_or(true), beavers })
+            }
+            (length, _) => {
+                let length = u8::try_from(length).ok().filter(|length| *length <= super::LONGEST_MATCH)?;
+                Some(Rules::Match { length })
+            }
+        }
     }
 }
 
@@ -621,6 +779,7 @@ mod tests {
         let found = parse("  1) 31: 8/5 6/5     42: 8/4 6/4\n");
         assert_eq!(found.games[0].names, ["Ann", "Bo: Li"]);
         assert!(found.length == 7 && found.games[0].scores == [0, 2] && found.games[0].winner.is_none());
+        assert_eq!(names_and_scores("Ann : 0           : 3"), Some((["Ann", ""], [0, 3])));
         let opening = "  1) 31: 8/5 6/5        42: 8/4 6/4\n  2)  Doubles => 2     ";
         let left = "\n      Wins 2 points and the match\n";
         let right = format!("{:GAP$}     Wins 2 points\n", "");
@@ -664,7 +823,7 @@ mod tests {
             ["Game theory", "Bo"],
         ] {
             let played = Played { names: names.map(String::from), scores: [3, 12], ..Played::default() };
-            let text = Match { length: 7, games: vec![played] }.to_string();
+            let text = Match { length: 7, games: vec![played], jacoby: None }.to_string();
             let found = Match::parse(&text).unwrap();
             assert_eq!(
                 (&found.games[0].names, found.games[0].scores),
@@ -805,7 +964,7 @@ mod tests {
                 .unwrap();
         assert_eq!(found.games[0].fault.as_deref(), Some("line 3: game 1: a name has more than 200 letters"));
         let played = Played { names: [long, "b".into()], ..Played::default() };
-        let text = Match { length: 0, games: vec![played] }.to_string();
+        let text = Match { games: vec![played], ..Match::default() }.to_string();
         assert!(Match::parse(&text).unwrap().games[0].names[0].chars().count() == 200, "{text}");
     }
 

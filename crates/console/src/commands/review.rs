@@ -5,7 +5,7 @@ use crate::args::ReviewArgs;
 use crate::interrupt::on_interrupt;
 use crate::output;
 use adept_lab::Catalogue;
-use adept_lab::review::{Decisions, Depths, PlayerReview, Review, ReviewOptions, Worst};
+use adept_lab::review::{Decisions, Depths, Errors, PlayerReview, Review, ReviewOptions, Worst};
 use anyhow::{Result, bail};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,12 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
     let options = ReviewOptions {
         files: args.files.clone(),
         agent: args.by.clone(),
+        then: args.then.clone(),
         best: args.best,
         player: args.player.clone(),
         worst: args.worst as usize,
         threads: args.threads,
+        as_played: args.game.is_none(),
     };
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &on_interrupt(STOPPING))?;
@@ -80,6 +82,45 @@ fn error(ci95: Option<f64>, digits: usize) -> String {
     ci95.map_or_else(String::new, |half| format!(" ±{half:.digits$}"))
 }
 
+/// Errors as players of the game count them; empty if they do not.
+fn errors(found: &Review) -> String {
+    let row = |name: &str, errors: &Errors| {
+        let Errors { error_rate, performance_rating, snowie, grade, unforced_moves, .. } = errors;
+        let cubes = errors.close_doubles + errors.answers;
+        let lost = match errors.lost_chance {
+            Some(chance) => format!("{:.2} %", 100.0 * chance),
+            None => format!("{:.3}", errors.lost_by_moves + errors.lost_by_doubles + errors.lost_by_answers),
+        };
+        vec![
+            output::cut(name, NAME / 2),
+            format!("{error_rate:.1}"),
+            format!("{performance_rating:.2}"),
+            snowie.map_or_else(|| "–".into(), |rate| format!("{rate:.1}")),
+            (*grade).to_string(),
+            unforced_moves.to_string(),
+            cubes.to_string(),
+            lost,
+            [errors.doubtful, errors.bad, errors.very_bad].map(|n| n.to_string()).join("/"),
+        ]
+    };
+    let mut rows: Vec<Vec<String>> =
+        found.players.iter().filter_map(|player| Some(row(&player.name, player.errors.as_ref()?))).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    if rows.len() > 1 {
+        rows.extend(found.errors.iter().map(|errors| row("all", errors)));
+    }
+    let header = ["player", "rate", "PR", "Snowie", "grade", "moves", "cubes", "lost", "?!/?/??"];
+    let is_match = found.errors.iter().any(|errors| errors.lost_chance.is_some());
+    let lost = if is_match { "chance to win the match that was lost" } else { "points that were lost" };
+    let key = format!(
+        "rate: thousandths of a point per decision that counts, as GNU Backgammon counts; PR: as eXtreme Gammon counts; moves: with a choice; \
+         cubes: close or wrong; lost: {lost}; ?! doubtful from .03 points, ? bad from .06, ?? very bad from .12"
+    );
+    format!("\n{}{}", output::table(&header, &rows), output::wrapped(&key))
+}
+
 /// The review for people.
 fn text(found: &Review) -> String {
     let unit = found.unit.as_deref().unwrap_or("utility");
@@ -120,10 +161,14 @@ fn text(found: &Review) -> String {
             all => format!("{} and, where they know the value, {}", found.by, all.join(", ")),
         }
     ));
+    for then in &found.then {
+        text.push_str(&output::wrapped(&format!("what seems wrong was judged again by {then}")));
+    }
     text.push_str(&format!("\n{}", output::table(&header, rows)));
     if found.players.iter().any(|player| player.results < player.games) {
         text.push_str("games without a result count as luck alone\n");
     }
+    text.push_str(&errors(found));
     let names = names_of(&found.files);
     if !found.faults.is_empty() {
         let many = if found.faults.len() == 1 { "fault" } else { "faults" };
@@ -160,19 +205,22 @@ fn text(found: &Review) -> String {
         }
     }
     if !found.worst.is_empty() {
-        text.push_str("\nworst moves\n");
+        let is_in_points = found.worst.iter().all(|worst| worst.points.is_some());
+        text.push_str(if is_in_points { "\nworst decisions, in points\n" } else { "\nworst moves\n" });
     }
-    for Worst { file, game, number, player, position, played, best, loss, loss_ci95, shortfall } in
-        &found.worst
-    {
+    for one in &found.worst {
+        let Worst { file, game, number, player, position, played, best, loss, loss_ci95, shortfall, .. } =
+            one;
         let file = match found.files.len() {
             1 => String::new(),
             _ => format!("{}, ", names[&**file]),
         };
         let place = format!("{file}game {game}, move {number}, {}: {position}", output::cut(player, NAME));
-        text.push_str(&output::entry(&format!("  {loss:.3}"), INDENT, &place));
+        text.push_str(&output::entry(&format!("  {:.3}", one.points.unwrap_or(*loss)), INDENT, &place));
         let error = loss_ci95.map_or_else(String::new, |half| format!(", loss ±{half:.3}"));
-        text.push_str(&output::entry("", INDENT, &format!("played {played}, best {best}{error}")));
+        let names: Vec<&str> = one.mark.into_iter().chain(one.error).collect();
+        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(" ")) };
+        text.push_str(&output::entry("", INDENT, &format!("played {played}, best {best}{error}{names}")));
         shortfall.iter().for_each(|what| text.push_str(&output::entry("", INDENT, what)));
     }
     text
@@ -194,6 +242,25 @@ mod tests {
             undecided_share: 0.1,
         };
         let file = PathBuf::from("folder").join(format!("{name}.mat"));
+        let errors = Errors {
+            error_rate: 123.4,
+            performance_rating: 123.45,
+            snowie: Some(123.4),
+            grade: "casual player",
+            moves: 123_456,
+            unforced_moves: 123_456,
+            close_doubles: 12_345,
+            non_obvious_doubles: 12_345,
+            answers: 1_234,
+            lost_by_moves: 123.4,
+            lost_by_doubles: 12.34,
+            lost_by_answers: 1.234,
+            lost_chance: Some(1.23),
+            doubtful: 123,
+            bad: 123,
+            very_bad: 123,
+            luck: -12.3,
+        };
         let player = PlayerReview {
             name: name.into(),
             games: 12_345,
@@ -203,8 +270,12 @@ mod tests {
             results: 12_345,
             result: -123.0,
             adjusted: -123.0,
+            errors: Some(errors.clone()),
         };
         let worst = Worst {
+            points: Some(1.234),
+            mark: Some("very bad"),
+            error: Some("too good to double"),
             file: file.clone(),
             game: 12_345,
             number: 12_345,
@@ -224,11 +295,13 @@ mod tests {
             faults: vec![Fault { file, game: Some(12_345), why }],
             game: "backgammon".into(),
             by: "backgammon".into(),
+            then: vec!["search:2:backgammon".into()],
             references: Vec::new(),
             unit: Some("points".into()),
             games: 12_345,
             players: vec![player.clone(), player],
             total: decisions,
+            errors: Some(errors),
             search: Some(Depths { decisions: 123_456, unsearched: 1_234, plies: Some([2, 3]) }),
             worst: vec![worst],
             finished: true,

@@ -2,11 +2,14 @@
 //!
 //! A file of a match is read game by game, each from its opening roll at its score, so that a game that breaks off does not end the match.
 
-use super::{Contents, Event, Match, Mention, Place, Played, in_file, length_of};
+use super::{Contents, Event, Match, Mention, Place, Played, Unit, contents_of, length_of};
+use crate::backgammon::cube::CubeModel;
+use crate::backgammon::cubeful::opening_value;
 use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
-use adept_game::{AddedGame, Found, Game, GameError, GameRecord, Records, WholeGame};
+use adept_game::{AddedGame, DecisionKind, Found, Game, GameError, GameRecord, Records, Standard, WholeGame};
 use adept_ground::notes;
+use std::io::Read;
 use std::path::Path;
 
 /// The rules decide which matches a file has, and whether the cube is read.
@@ -25,8 +28,103 @@ impl Records<Backgammon> for Rules {
     }
 
     fn read(&self, game: &Backgammon, path: &Path) -> Found<Vec<WholeGame<Action>>> {
-        Some(fits(game).and_then(|()| in_file(path, |text| whole_games(game, text))))
+        Some(fits(game).and_then(|()| games_of(game, path, contents_of(path)?)))
     }
+
+    fn read_as_played(
+        &self,
+        game: &Backgammon,
+        path: &Path,
+    ) -> Found<(Option<Backgammon>, Vec<WholeGame<Action>>)> {
+        let read = || {
+            fits(game)?;
+            let contents = contents_of(path)?;
+            // A network that has learned the cube plays its own rule set alone.
+            let rules = contents.matches.first().filter(|_| !game.has_cube()).and_then(Match::rules);
+            let own = rules.and_then(|rules| Backgammon::with_rules(game.checkers(), rules));
+            let games = games_of(own.as_ref().unwrap_or(game), path, contents)?;
+            Ok((own, games))
+        };
+        Some(read())
+    }
+
+    /// Files with the endings of the formats. Of texts, which may be anything, those with the first line of a match.
+    fn holds_games(&self, path: &Path) -> bool {
+        let Some(end) = path.extension().and_then(|end| end.to_str()) else { return false };
+        let is_one_of = |ends: &[&str]| ends.iter().any(|known| end.eq_ignore_ascii_case(known));
+        is_one_of(&["mat", "sgf", "xg", "xgp"]) || is_one_of(&["txt"]) && begins_a_match(path)
+    }
+
+    fn standard(&self, game: &Backgammon, state: &State) -> Option<Standard> {
+        standard(game, state)
+    }
+
+    fn error_name(
+        &self,
+        game: &Backgammon,
+        state: &State,
+        played: &Action,
+        (best, value): (&Action, f64),
+    ) -> Option<&'static str> {
+        match (played, best) {
+            (Action::NoDouble, Action::Double) => Some("missed double"),
+            (Action::Double, Action::NoDouble) => {
+                let cash = match state.stakes.away() {
+                    Some(_) => opening_value(
+                        game,
+                        state.stakes.after_game(state.player, state.stakes.cube()),
+                        state.player,
+                    ),
+                    None => f64::from(state.stakes.cube()),
+                };
+                Some(if value > cash { "too good to double" } else { "wrong double" })
+            }
+            (Action::Take | Action::Beaver, Action::Drop) => Some("wrong take"),
+            (Action::Drop, Action::Take | Action::Beaver) => Some("wrong pass"),
+            (Action::Beaver, Action::Take) => Some("wrong beaver"),
+            (Action::Take, Action::Beaver) => Some("missed beaver"),
+            _ => None,
+        }
+    }
+}
+
+/// Bytes in which the first line of a match stands.
+const HEAD: u64 = 4096;
+
+/// Whether a line such as ` 7 point match` is near the beginning of a file.
+fn begins_a_match(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).lines().any(|line| length_of(line.trim()).is_some())
+}
+
+/// The points by which a decision to double stops being close, in GNU Backgammon and in eXtreme Gammon.
+const CLOSE: [f64; 2] = [0.16, 0.2];
+
+/// How a decision is counted: in points of the cube, which are worth what they change the chance to win a match.
+fn standard(game: &Backgammon, state: &State) -> Option<Standard> {
+    let kind = match state.stage {
+        Stage::Move(_) | Stage::Roll | Stage::Rolling | Stage::Opening => DecisionKind::Move,
+        Stage::Cube => DecisionKind::Double { close: CLOSE },
+        Stage::Doubled | Stage::Beavered => DecisionKind::Answer,
+        Stage::Dropped => return None,
+    };
+    if !game.has_cube() {
+        return Some(Standard { kind, point: 1.0 });
+    }
+    if state.stage == Stage::Opening {
+        let worth = |winner| opening_value(game, state.stakes.after_game(winner, 1), 0);
+        let point = if state.stakes.away().is_some() { (worth(0) - worth(1)) / 2.0 } else { 1.0 };
+        return Some(Standard { kind, point });
+    }
+    let terms = game.terms(state);
+    let model = CubeModel::of(game.checkers());
+    // From −1 to 1, the chance to win the match is worth twice as much.
+    let point = match model.match_chance_of(1.0, terms).zip(model.match_chance_of(-1.0, terms)) {
+        Some((won, lost)) => won - lost,
+        None => f64::from(terms.cube),
+    };
+    Some(Standard { kind, point })
 }
 
 impl Rules {
@@ -53,15 +151,21 @@ fn with_cube(length: u32) -> Option<Backgammon> {
     Backgammon::with_rules(Backgammon::default().checkers(), rules)
 }
 
-/// The games of a text, each as far as possible.
+/// The games of a file, each as far as possible. Errors name the file.
+fn games_of(game: &Backgammon, path: &Path, contents: Contents) -> Result<Vec<WholeGame<Action>>, GameError> {
+    let named = |e: GameError| GameError::Data { path: path.into(), message: e.to_string() };
+    whole_games(game, &contents).map_err(named)
+}
+
+/// The games of a file, each as far as possible.
 ///
 /// # Errors
-/// As for [`Match::parse_all`], or if a match does not have the length of the rule set.
-fn whole_games(game: &Backgammon, text: &str) -> Result<Vec<WholeGame<Action>>, GameError> {
-    let Contents { matches, places } = Contents::parse(text)?;
+/// If a match does not have the length of the rule set.
+fn whole_games(game: &Backgammon, contents: &Contents) -> Result<Vec<WholeGame<Action>>, GameError> {
+    let Contents { matches, places, unit } = contents;
     let mut places = places.iter().enumerate();
     let mut all = Vec::new();
-    for found in &matches {
+    for found in matches {
         if game.has_cube() {
             check_length(game, found.length)?;
         } else {
@@ -73,7 +177,7 @@ fn whole_games(game: &Backgammon, text: &str) -> Result<Vec<WholeGame<Action>>, 
             all.push(match game.has_cube() {
                 true => {
                     let stakes = scores.stakes_of(played, i == 0);
-                    CubeGame { game, played, place, number: number + 1 }.whole(stakes)
+                    CubeGame { game, played, place, unit: *unit, number: number + 1 }.whole(stakes)
                 }
                 false => played.whole(),
             });
@@ -139,8 +243,14 @@ impl Scores {
 
 impl Played {
     /// Whether a player doubled.
-    fn has_double(&self) -> bool {
+    pub(super) fn has_double(&self) -> bool {
         self.events.iter().any(|(_, event)| matches!(event, Event::Doubles(_)))
+    }
+
+    /// Whether a player beavered: a double follows a double.
+    pub(super) fn has_beaver(&self) -> bool {
+        let doubles = |(_, event): &(usize, Event)| matches!(event, Event::Doubles(_));
+        self.events.windows(2).any(|pair| pair.iter().all(doubles))
     }
 
     /// Points that the winner got, as the file tells, in units of the cube. None for a win of another size than 1 to 3, which was adjusted
@@ -179,6 +289,7 @@ struct CubeGame<'a> {
     game: &'a Backgammon,
     played: &'a Played,
     place: &'a Place,
+    unit: Unit,
     /// Its number in the file.
     number: usize,
 }
@@ -197,7 +308,7 @@ impl CubeGame<'_> {
         let stakes = match stakes {
             Ok(stakes) => stakes,
             Err(why) => {
-                let why = || format!("line {}: game {}: {why}", self.place.scores, self.number);
+                let why = || format!("{} {}: game {}: {why}", self.unit, self.place.scores, self.number);
                 whole.fault = whole.fault.or_else(|| Some(why()));
                 return whole;
             }
@@ -218,7 +329,8 @@ impl CubeGame<'_> {
                 Err(why) => {
                     let (cell, who) = (event.to_string(), &*played.names[player]);
                     let line = self.place.events[i];
-                    let mention = Mention { line, game: self.number, number, cell: cell.trim(), who };
+                    let (unit, game) = (self.unit, self.number);
+                    let mention = Mention { unit, line, game, number, cell: cell.trim(), who };
                     whole.fault = Some(mention.with(&why));
                     break;
                 }
@@ -420,7 +532,7 @@ pub(super) fn format(game: &Backgammon, record: &GameRecord<'_, Action>) -> Resu
         games.push(played);
     }
     if length > 0 || number == 1 {
-        return Ok(Match { length, games }.to_string());
+        return Ok(Match { length, games, jacoby: None }.to_string());
     }
     Ok(games.iter().map(|played| format!(" Game {number}\n{played}")).collect())
 }
@@ -439,7 +551,7 @@ mod tests {
     }
 
     fn read(name: &str, text: &str) -> Vec<WholeGame<Action>> {
-        whole_games(&named(name), text).unwrap()
+        whole_games(&named(name), &Contents::parse(text).unwrap()).unwrap()
     }
 
     fn start_of(game: &Backgammon, whole: &WholeGame<Action>) -> State {
@@ -530,11 +642,13 @@ mod tests {
             ),
             ("backgammon:money", "not one of backgammon:money"),
         ] {
-            let error = whole_games(&named(name), GOLDEN).unwrap_err().to_string();
+            let error = whole_games(&named(name), &Contents::parse(GOLDEN).unwrap()).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
         let long = GOLDEN.replace(" 5 point", " 31 point");
-        let error = whole_games(&named("backgammon:match-5"), &long).unwrap_err().to_string();
+        let error = whole_games(&named("backgammon:match-5"), &Contents::parse(&long).unwrap())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("matches with the cube go to 25 points"), "{error}");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.mat");
@@ -770,5 +884,75 @@ mod tests {
         let games = read(plain, &format!("{early}\n Game 2\n a : 0      b : 0\n  1) 31: 8/5 6/5\n"));
         assert!(games[0].fault.as_deref().unwrap().ends_with("nobody doubles before the opening roll"));
         assert_eq!((games[0].actions.len(), games[1].actions.len(), &games[1].fault), (0, 2, &None));
+    }
+
+    #[test]
+    fn errors_are_counted_in_points_of_the_cube() {
+        let equities = crate::backgammon::cube::MatchEquities::usual();
+        let point = |name: &str, text: &str| {
+            let game = named(name);
+            let (state, _) = game.parse_position(text).unwrap();
+            (game, state, standard(&game, &state).unwrap())
+        };
+        let (_, _, money) = point("backgammon:money", "XGID=-b----E-C---eE---c-e----B-:2:1:1:31:0:0:1:0:10");
+        assert_eq!((money.kind, money.point), (DecisionKind::Move, 4.0));
+        let (_, _, plain) = point("backgammon", "4HPwATDgc/ABMA 31");
+        assert_eq!(plain.point, 1.0);
+        // Seen by player 2 at 2 to 4 with the cube at 2: a point is the difference between 4 to 4 and 6 to 2.
+        let (game, state, double) =
+            point("backgammon:match-7", "XGID=-b----E-C---eE---c-e----B-:1:-1:-1:00:2:4:0:7:10");
+        let expected = equities.chance([1, 5], false) - equities.chance([3, 3], false);
+        assert!((double.point - expected).abs() < 1e-12, "{double:?}");
+        assert!(matches!(double.kind, DecisionKind::Double { .. }));
+        // More than a cash is too good to double.
+        let cash = 2.0 * equities.chance([1, 5], false) - 1.0;
+        let name =
+            |played, best, value| Records::error_name(&game.rules(), &game, &state, played, (best, value));
+        let (roll, turn) = (&Action::NoDouble, &Action::Double);
+        assert_eq!(name(roll, turn, cash), Some("missed double"));
+        assert_eq!(name(turn, roll, cash - 0.1), Some("wrong double"));
+        assert_eq!(name(turn, roll, cash + 0.1), Some("too good to double"));
+        assert_eq!(name(&Action::Drop, &Action::Take, 0.0), Some("wrong pass"));
+        let (_, _, opening) = point("backgammon:match-7", "start");
+        let expected = equities.chance([6, 7], false) - equities.chance([7, 6], false);
+        assert!((opening.point - expected).abs() < 1e-12, "{opening:?}");
+    }
+
+    /// The rule set is that of the file; a network that has learned the cube keeps its own.
+    #[test]
+    fn a_file_tells_its_rules() {
+        let folder = tempfile::tempdir().unwrap();
+        let opening = " Game 1\n a : 0      b : 0\n  1) 31: 8/5 6/5        42: 8/4 6/4\n";
+        let double = "  2)  Doubles => 2     Takes\n";
+        let beaver = "  2)  Doubles => 2     Beavers => 4\n";
+        for (name, text, expected) in [
+            ("a.mat", format!(" 7 point match\n{opening}"), Some("backgammon:match-7")),
+            ("b.txt", format!(" 0 point match\n{opening}"), Some("backgammon")),
+            ("c.mat", format!(" 0 point match\n{opening}{double}"), Some("backgammon:money")),
+            ("d.mat", format!(" 0 point match\n{opening}{beaver}"), Some("backgammon:money-beavers")),
+            (
+                "e.mat",
+                format!("; [Jacoby \"Off\"]\n 0 point match\n{opening}"),
+                Some("backgammon:money-no-jacoby"),
+            ),
+            ("f.mat", format!(" 31 point match\n{opening}"), None),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let game = Backgammon::default();
+            let records = game.records().unwrap();
+            assert!(records.holds_games(&path), "{name}");
+            let (own, games) = records.read_as_played(&game, &path).unwrap().unwrap();
+            assert_eq!((own.as_ref().map(Game::name), games.len()), (expected, 1), "{name}");
+            assert_eq!(games[0].fault, None, "{name}");
+            if expected == Some("backgammon:match-7") {
+                let match_7 = named("backgammon:match-7");
+                let (own, _) = match_7.records().unwrap().read_as_played(&match_7, &path).unwrap().unwrap();
+                assert!(own.is_none());
+            }
+        }
+        let other = folder.path().join("note.txt");
+        std::fs::write(&other, "no match").unwrap();
+        assert!(!Backgammon::default().records().unwrap().holds_games(&other));
     }
 }

@@ -103,12 +103,12 @@ fn a_match_is_reviewed() {
     let latin: Vec<u8> = MATCH.chars().map(|c| c as u8).collect();
     fs::write(dir.path("m.mat"), latin).unwrap();
     let by = published("../backgammon/small-88-24");
-    let review = ["review", "m.mat", "--by", &by];
+    let review = ["review", "m.mat", "--by", &by, "--game", "backgammon"];
     let found = dir.json(&review);
     // A file counts once, and every named file must exist.
     fs::create_dir(dir.path("folder")).unwrap();
     fs::copy(dir.path("m.mat"), dir.path("folder/m.mat")).unwrap();
-    let twice = dir.json(&["review", "folder", "folder/m.mat", "--by", &by]);
+    let twice = dir.json(&["review", "folder", "folder/m.mat", "--by", &by, "--game", "backgammon"]);
     assert_eq!(twice["players"], found["players"]);
     assert!(dir.fails(&["review", "m.mat", "nowhere.mat", "--by", &by], 1).contains("nowhere.mat"));
     assert_eq!((found["games"].as_u64(), found["unit"].as_str()), (Some(2), Some("points")), "{found}");
@@ -150,8 +150,20 @@ fn a_match_is_reviewed() {
         "{error}"
     );
     // By the rules of the match, decisions of the cube count too, and the results are shares of the match.
-    let with_cube = [&review[..], &["--game", "backgammon:match-3"]].concat();
+    let with_cube = ["review", "m.mat", "--by", &by];
     let found = dir.json(&with_cube);
+    assert_eq!(found, dir.json(&[&with_cube[..], &["--game", "backgammon:match-3"]].concat()));
+    assert_eq!(found["game"].as_str(), Some("backgammon:match-3"));
+    let errors = &found["players"][0]["errors"];
+    assert_eq!(
+        [&errors["moves"], &errors["unforced_moves"], &errors["answers"]].map(|n| n.as_u64()),
+        [Some(2), Some(2), Some(1)],
+        "{found}"
+    );
+    let lost: f64 =
+        ["moves", "doubles", "answers"].map(|by| number(&errors[format!("lost_by_{by}")])).iter().sum();
+    let counted = 3 + errors["close_doubles"].as_u64().unwrap();
+    assert!((number(&errors["error_rate"]) - 1000.0 * lost / counted as f64).abs() < 1e-6, "{found}");
     let [ann, other] = [0, 1].map(|i| &found["players"][i]);
     assert_eq!([ann, other].map(|player| player["decisions"].as_u64()), [Some(5), Some(5)], "{found}");
     assert_eq!([ann, other].map(|player| player["results"].as_u64()), [Some(2), Some(2)], "{found}");
@@ -163,7 +175,7 @@ fn a_match_is_reviewed() {
     let hint = dir.run_with(&review, "").stderr;
     let hint = String::from_utf8(hint).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(hint.contains("--game backgammon:match-3 judges the cube too"), "{hint}");
-    let error = dir.fails(&[&review[..], &["--game", "backgammon:match-5"]].concat(), 1);
+    let error = dir.fails(&[&with_cube[..], &["--game", "backgammon:match-5"]].concat(), 1);
     assert!(error.contains("a match to 3 points"), "{error}");
     // What cannot be reviewed.
     let error = dir.fails(&["review", "m.mat", "--by", "oracle", "--game", "hypergammn"], 1);
@@ -179,7 +191,7 @@ fn a_match_is_reviewed() {
     fs::write(dir.path("more/deep/bad.mat"), MATCH.replace("8/4 6/4", "8/4 6/3")).unwrap();
     fs::write(dir.path("more/empty.MAT"), "").unwrap();
     fs::write(dir.path("more/note.txt"), "no match").unwrap();
-    let many = ["review", "m.mat", "more", "--by", &by];
+    let many = ["review", "m.mat", "more", "--by", &by, "--game", "backgammon"];
     let found = dir.json(&many);
     assert_eq!((found["games"].as_u64(), found["files"].as_array().unwrap().len()), (Some(4), 3), "{found}");
     let faults = found["faults"].as_array().unwrap();
