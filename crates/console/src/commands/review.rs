@@ -118,7 +118,7 @@ fn errors(found: &Review) -> String {
         "rate: thousandths of a point per decision that counts, as GNU Backgammon counts; PR: as eXtreme Gammon counts; moves: with a choice; \
          cubes: close or wrong; lost: {lost}; ?! doubtful from .03 points, ? bad from .06, ?? very bad from .12"
     );
-    format!("\n{}{}", output::table(&header, &rows), output::wrapped(&key))
+    format!("\n{}{}", output::table(&header, rows), output::wrapped(&key))
 }
 
 /// The review for people.

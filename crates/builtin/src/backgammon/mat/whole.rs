@@ -4,7 +4,6 @@
 
 use super::{Contents, Event, Match, Mention, Place, Played, Unit, contents_of, length_of};
 use crate::backgammon::cube::CubeModel;
-use crate::backgammon::cubeful::opening_value;
 use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
 use adept_game::{AddedGame, DecisionKind, Found, Game, GameError, GameRecord, Records, Standard, WholeGame};
@@ -70,11 +69,10 @@ impl Records<Backgammon> for Rules {
             (Action::NoDouble, Action::Double) => Some("missed double"),
             (Action::Double, Action::NoDouble) => {
                 let cash = match state.stakes.away() {
-                    Some(_) => opening_value(
-                        game,
-                        state.stakes.after_game(state.player, state.stakes.cube()),
-                        state.player,
-                    ),
+                    Some(_) => {
+                        let cashed = state.stakes.after_game(state.player, state.stakes.cube());
+                        cashed.match_value(game.checkers(), state.player)
+                    }
                     None => f64::from(state.stakes.cube()),
                 };
                 Some(if value > cash { "too good to double" } else { "wrong double" })
@@ -107,13 +105,13 @@ fn standard(game: &Backgammon, state: &State) -> Option<Standard> {
         Stage::Move(_) | Stage::Roll | Stage::Rolling | Stage::Opening => DecisionKind::Move,
         Stage::Cube => DecisionKind::Double { close: CLOSE },
         Stage::Doubled | Stage::Beavered => DecisionKind::Answer,
-        Stage::Dropped => return None,
+        Stage::Dropped | Stage::Resigned(_) => return None,
     };
     if !game.has_cube() {
         return Some(Standard { kind, point: 1.0 });
     }
     if state.stage == Stage::Opening {
-        let worth = |winner| opening_value(game, state.stakes.after_game(winner, 1), 0);
+        let worth = |winner| state.stakes.after_game(winner, 1).match_value(game.checkers(), 0);
         let point = if state.stakes.away().is_some() { (worth(0) - worth(1)) / 2.0 } else { 1.0 };
         return Some(Standard { kind, point });
     }
