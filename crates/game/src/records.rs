@@ -47,6 +47,9 @@ pub struct AddedGame {
     pub number: u64,
 }
 
+/// The rule set that a file tells, if it tells one and the game has it, and its games.
+pub type GamesAsPlayed<G> = (Option<G>, Vec<WholeGame<<G as Game>::Action>>);
+
 /// The usual file format of whole games, such as `.mat` of backgammon.
 ///
 /// `arena --histories` and `play --history` write such files; `review` reads them.
@@ -72,7 +75,7 @@ pub trait Records<G: Game>: Send + Sync {
 
     /// As [`read`](Self::read), by the rule set that the file itself tells, such as the length of a match; and that rule set, if there is one
     /// and the game has it.
-    fn read_as_played(&self, game: &G, path: &Path) -> Found<(Option<G>, Vec<WholeGame<G::Action>>)>
+    fn read_as_played(&self, game: &G, path: &Path) -> Found<GamesAsPlayed<G>>
     where
         G: Sized,
     {

@@ -534,7 +534,7 @@ pub(crate) fn review_of<G: Kit>(
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
-    let found = jobs::try_all(Some(&pool), tasks_of(&places).into_iter(), &task)?;
+    let found = jobs::try_all(Some(&pool), tasks_of(&places), &task)?;
     let found: Vec<Option<Reviewed>> = found.into_iter().flatten().collect();
     work::share(&what, 1.0);
     let is_wanted = |player: usize| wanted.is_none_or(|wanted| wanted == player);

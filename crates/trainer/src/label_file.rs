@@ -131,7 +131,7 @@ impl LabelFile {
             return Err(GameError::data(path, message));
         }
         let of = game_of(&file.text);
-        if of != Some(&*game.name()) {
+        if of != Some(game.name()) {
             let of = of.unwrap_or("no game that it names");
             return Err(GameError::data(path, format!("has positions of {of}, not of {}", game.name())));
         }
@@ -331,7 +331,8 @@ mod tests {
         let positions = crate::positions::Positions::new(game, None).unwrap();
         let row = |i: usize| {
             let state = positions.any(game, &mut rng);
-            let p = [0.0, 0.05, 0.35, 0.5, 0.1, 0.0].map(|p: f64| if i % 2 == 0 { p } else { 1.0 / 6.0 });
+            let p = [0.0, 0.05, 0.35, 0.5, 0.1, 0.0]
+                .map(|p: f64| if i.is_multiple_of(2) { p } else { 1.0 / 6.0 });
             LabelledRow {
                 position: game.position_text(&state),
                 part: Part::of((game.positions().number)(&state)),

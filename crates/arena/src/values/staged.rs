@@ -128,7 +128,7 @@ mod tests {
         assert_eq!((&actions, judges.last), (&all, 0));
         // The second one sees the three that the first likes best, and what was played.
         judges.compare(at, &all[4], &mut actions, &mut values);
-        let expected = [0, 1, 2, 4].map(|i: usize| all[i].clone());
+        let expected = [0, 1, 2, 4].map(|i: usize| all[i]);
         assert_eq!((&actions[..], &values[..], judges.last), (&expected[..], &[0.1, 0.2, 0.9, 0.4][..], 1));
     }
 }

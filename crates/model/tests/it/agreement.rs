@@ -76,7 +76,14 @@ fn probes_of_outcomes() -> Vec<(&'static str, Value, Head)> {
 const OPTIMISERS: [Optimiser; 3] = [
     Optimiser::Sgd(Sgd { momentum: 0.0, decay: 0.1 }),
     Optimiser::Sgd(Sgd { momentum: 0.9, decay: 0.1 }),
-    Optimiser::Adam(Adam { beta1: 0.9, beta2: 0.999, epsilon: 0.01, decay: 0.1, sparse: false, expert_rows: None }),
+    Optimiser::Adam(Adam {
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 0.01,
+        decay: 0.1,
+        sparse: false,
+        expert_rows: None,
+    }),
 ];
 
 struct Probe {

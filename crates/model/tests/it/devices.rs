@@ -28,8 +28,22 @@ const OPTIMISERS: [Optimiser; 5] = [
     Optimiser::Sgd(Sgd { momentum: 0.0, decay: 20.0 }),
     Optimiser::Sgd(Sgd { momentum: 0.9, decay: 20.0 }),
     // The sign of a gradient near 0 is noise, and a small ε would amplify it to a full step.
-    Optimiser::Adam(Adam { beta1: 0.9, beta2: 0.999, epsilon: 0.01, decay: 0.0, sparse: false, expert_rows: None }),
-    Optimiser::Adam(Adam { beta1: 0.8, beta2: 0.99, epsilon: 0.01, decay: 20.0, sparse: false, expert_rows: None }),
+    Optimiser::Adam(Adam {
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 0.01,
+        decay: 0.0,
+        sparse: false,
+        expert_rows: None,
+    }),
+    Optimiser::Adam(Adam {
+        beta1: 0.8,
+        beta2: 0.99,
+        epsilon: 0.01,
+        decay: 20.0,
+        sparse: false,
+        expert_rows: None,
+    }),
 ];
 
 fn samples(case: &Case) -> Samples {

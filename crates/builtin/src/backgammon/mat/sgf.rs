@@ -243,10 +243,10 @@ impl Reader {
 
     /// Writes down the result of a game.
     fn end_game(&mut self) {
-        if let Some((winner, points)) = self.result.take() {
-            if let Some((game, _)) = self.builder.game() {
-                (game.winner, game.points) = (Some(winner), Some(points));
-            }
+        if let Some((winner, points)) = self.result.take()
+            && let Some((game, _)) = self.builder.game()
+        {
+            (game.winner, game.points) = (Some(winner), Some(points));
         }
     }
 }

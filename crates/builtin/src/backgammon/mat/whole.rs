@@ -6,7 +6,9 @@ use super::{Contents, Event, Match, Mention, Place, Played, Unit, contents_of, l
 use crate::backgammon::cube::CubeModel;
 use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
-use adept_game::{AddedGame, DecisionKind, Found, Game, GameError, GameRecord, Records, Standard, WholeGame};
+use adept_game::{
+    AddedGame, DecisionKind, Found, Game, GameError, GameRecord, GamesAsPlayed, Records, Standard, WholeGame,
+};
 use adept_ground::notes;
 use std::io::Read;
 use std::path::Path;
@@ -30,11 +32,7 @@ impl Records<Backgammon> for Rules {
         Some(fits(game).and_then(|()| games_of(game, path, contents_of(path)?)))
     }
 
-    fn read_as_played(
-        &self,
-        game: &Backgammon,
-        path: &Path,
-    ) -> Found<(Option<Backgammon>, Vec<WholeGame<Action>>)> {
+    fn read_as_played(&self, game: &Backgammon, path: &Path) -> Found<GamesAsPlayed<Backgammon>> {
         let read = || {
             fits(game)?;
             let contents = contents_of(path)?;
