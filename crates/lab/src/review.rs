@@ -341,14 +341,14 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
         false => Some(records?.read(game, file)?.map(|games| (None, games))),
     };
     let mut faults = Vec::new();
-    let mut fault = |file: &PathBuf, game, why: &dyn Display| {
-        faults.push(Fault { file: file.clone(), game, why: why.to_string() });
+    let mut fault = |at: usize, game, why: &dyn Display| {
+        faults.push((at, Fault { file: files[at].clone(), game, why: why.to_string() }));
     };
     let mut read_files = Vec::new();
     for (at, file) in files.iter().enumerate() {
         match read(file).ok_or_else(none)? {
             Err(why) if is_single => return Err(why.into()),
-            Err(why) => fault(file, None, &why),
+            Err(why) => fault(at, None, &why),
             Ok((own, found)) => read_files.push((at, own, found)),
         }
     }
@@ -369,7 +369,7 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
                 file.display(),
                 rule_set(&own),
             );
-            fault(file, None, &why);
+            fault(at, None, &why);
             continue;
         }
         let rule = match rules.iter().position(|known| rule_set(known) == rule_set(&own)) {
@@ -381,12 +381,14 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
         };
         for (i, one) in found.into_iter().enumerate() {
             if let Some(why) = &one.fault {
-                fault(file, Some(i + 1), why);
+                fault(at, Some(i + 1), why);
             }
             places.push(PlaceInFiles { file: at, number: i + 1, rule });
             games.push(one);
         }
     }
+    faults.sort_by_key(|(at, _)| *at);
+    let faults: Vec<Fault> = faults.into_iter().map(|(_, fault)| fault).collect();
     if games.is_empty() {
         let why = match faults.first() {
             Some(fault) => fault.why.clone(),

@@ -1,6 +1,6 @@
 //! Binary files of labelled positions, for sets of many millions: read once, and parsed and encoded while a run learns.
 //!
-//! A file is a header and blocks. The header is [`MAGIC`], the length of a text (u32) and the text: lines that say how the file was
+//! A file is a header and blocks. The header is the eight bytes `adeptLB1`, the length of a text (u32) and the text: lines that say how the file was
 //! made, as in the CSV form. A block has the number of its rows, the bytes of a position and the bytes of a row (u32 each), the
 //! number of games that are complete with it (u64), the CRC-32C of its rows (u32), and the rows. A row is the position in the game's text form, filled up with
 //! zeros, the [part](Part) of the position (u8), and its label for the player to move: the probability of each class of outcomes

@@ -1,7 +1,6 @@
 //! What a game is played for: the rules of the cube, its value and owner, and the score of a match.
 
 use super::cube::{CubeModel, HIGHEST};
-use std::hash::{Hash, Hasher};
 
 /// Largest number of doublings.
 const MOST_DOUBLINGS: u8 = HIGHEST.trailing_zeros() as u8;
@@ -31,29 +30,27 @@ pub enum Rules {
 }
 
 /// The cube and, in a match, the points that the players still need. Games without the cube leave them at their default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stakes {
     doublings: u8,
     /// Whether player 1 owns the cube, or player 0; none while it is in the middle.
     owner: Option<bool>,
     /// 0 and 0 outside matches; 0 for the winner of a match.
     away: [u8; 2],
-    crawford: bool,
-    /// Whether nobody turns the cube any more in this game. No position text tells it.
-    dead: bool,
-    /// Whether the match is valued by its score after this game. No position text tells it.
-    last: bool,
+    /// [`CRAWFORD`] and others. One byte, so that all of it fits in the gaps of a state.
+    flags: u8,
 }
 
-/// Without the last two, the hash is as if there were none.
-impl Hash for Stakes {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { doublings, owner, away, crawford, dead, last } = *self;
-        (doublings, owner, away, crawford).hash(state);
-        if dead || last {
-            (dead, last).hash(state);
-        }
-    }
+/// This is the Crawford game.
+const CRAWFORD: u8 = 1;
+/// Nobody turns the cube any more in this game. No position text tells it.
+const DEAD: u8 = 2;
+/// The match is valued by its score after this game. No position text tells it.
+const LAST: u8 = 4;
+
+/// A flag, if it is to be set.
+fn flag(flag: u8, is_set: bool) -> u8 {
+    if is_set { flag } else { 0 }
 }
 
 impl Stakes {
@@ -90,7 +87,7 @@ impl Stakes {
             [1, 2..=LONGEST_MATCH] | [2..=LONGEST_MATCH, 1] => true,
             _ => return Err("in the Crawford game one player needs exactly one point".into()),
         };
-        Ok(Self { doublings: cube.trailing_zeros() as u8, owner, away, crawford, ..Self::default() })
+        Ok(Self { doublings: cube.trailing_zeros() as u8, owner, away, flags: flag(CRAWFORD, crawford) })
     }
 
     /// The value of the cube.
@@ -110,35 +107,35 @@ impl Stakes {
 
     /// Whether this is the Crawford game of a match.
     pub fn is_crawford(self) -> bool {
-        self.crawford
+        self.flags & CRAWFORD != 0
     }
 
     /// The same, in which nobody turns the cube any more, and in which the match is valued by its score after this game, if that is asked for.
     #[must_use]
     pub(super) fn reduced(self, without_cube: bool, one_game: bool) -> Self {
-        Self { dead: self.dead || without_cube, last: self.last || one_game, ..self }
+        Self { flags: self.flags | flag(DEAD, without_cube) | flag(LAST, one_game), ..self }
     }
 
     /// Whether nobody turns the cube any more in this game, below its highest value too.
     pub(super) fn is_dead(self) -> bool {
-        self.dead
+        self.flags & DEAD != 0
     }
 
     /// Whether the match is valued by its score after this game.
     pub(super) fn is_last(self) -> bool {
-        self.last
+        self.flags & LAST != 0
     }
 
     /// Whether a player may double before a roll: the player owns the cube or it is in the middle, it is below its highest value, and
     /// a match is not in its Crawford game. A player whom the cube's present value brings the whole match may not.
     pub fn may_double(self, player: usize) -> bool {
         let wins = self.away().is_some_and(|away| u32::from(away[player]) <= self.cube());
-        self.can_turn(1) && self.owner().is_none_or(|owner| owner == player) && !self.crawford && !wins
+        self.can_turn(1) && self.owner().is_none_or(|owner| owner == player) && !self.is_crawford() && !wins
     }
 
     /// Whether the cube may be turned this often within its highest value.
     pub(super) fn can_turn(self, times: u8) -> bool {
-        !self.dead && self.doublings + times <= MOST_DOUBLINGS
+        !self.is_dead() && self.doublings + times <= MOST_DOUBLINGS
     }
 
     /// The cube turned once and given to a player.
@@ -157,7 +154,7 @@ impl Stakes {
         let Some(away) = self.away() else { return 0.0 };
         let needed = [away[player], away[1 - player]].map(i32::from);
         let equities = &CubeModel::of(checkers).equities;
-        2.0 * equities.chance(needed, !self.crawford && away.contains(&1)) - 1.0
+        2.0 * equities.chance(needed, !self.is_crawford() && away.contains(&1)) - 1.0
     }
 
     /// The stakes of a match after a player has won this many points, cube included. The cube is back in the middle.
@@ -165,6 +162,7 @@ impl Stakes {
         let mut away = self.away;
         away[winner] = u32::from(away[winner]).saturating_sub(points) as u8;
         let comes_close = self.away[winner] > 1 && away[winner] == 1;
-        Self { away, crawford: comes_close && away[1 - winner] > 1, last: self.last, ..Self::default() }
+        let crawford = comes_close && away[1 - winner] > 1;
+        Self { away, flags: self.flags & LAST | flag(CRAWFORD, crawford), ..Self::default() }
     }
 }

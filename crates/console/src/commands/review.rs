@@ -92,7 +92,7 @@ fn errors(found: &Review) -> String {
             None => format!("{:.3}", errors.lost_by_moves + errors.lost_by_doubles + errors.lost_by_answers),
         };
         vec![
-            output::cut(name, NAME / 2),
+            output::cut(name, NAME / 2 - 2),
             format!("{error_rate:.1}"),
             format!("{performance_rating:.2}"),
             snowie.map_or_else(|| "–".into(), |rate| format!("{rate:.1}")),
@@ -343,6 +343,7 @@ mod tests {
         assert!(shown.contains("stopped after 2 of 3 plies"), "{shown}");
         found.search = Some(Depths { decisions: 123_456, unsearched: 0, plies: Some([2, 2]) });
         found.worst[0].shortfall = None;
+        found.then.clear();
         assert!(!text(&found).contains("search"), "{}", text(&found));
     }
 }
