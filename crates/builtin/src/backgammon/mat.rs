@@ -216,7 +216,7 @@ impl Builder {
         Self { contents: Contents { unit, ..Contents::default() }, ..Self::default() }
     }
 
-    /// Begins a match to so many points; 0 for a money session.
+    /// Begins a match to this many points; 0 for a money session.
     fn begin_match(&mut self, length: u32) {
         self.contents.matches.push(Match { length, ..Match::default() });
     }

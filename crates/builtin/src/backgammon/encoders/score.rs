@@ -54,7 +54,7 @@ impl<E: Encoder<Backgammon>> WithScore<E> {
     }
 }
 
-/// What a game of a match is played for, seen by one side.
+/// The stakes of a game of a match, from the view of one side.
 struct Prize<'a> {
     game: &'a Backgammon,
     state: &'a State,
@@ -62,7 +62,7 @@ struct Prize<'a> {
 }
 
 impl Prize<'_> {
-    /// The value of the match after this side wins so many points, or loses them.
+    /// The value of the match after this side wins or loses this many points.
     fn after(&self, wins: bool, points: u32) -> f64 {
         let Self { game, state, side } = *self;
         let winner = if wins { side } else { 1 - side };
