@@ -90,6 +90,26 @@ pub fn no_action<G: Game>(game: &G, state: &G::State, player: usize) -> GameErro
     ))
 }
 
+/// The player, from 0, whose side comes first in texts of positions of games with two sides: the player who moves at once or after
+/// chance. None for other numbers of players, and before the first action if chance has the turn.
+///
+/// ```
+/// use adept_game::{Game, first_side, tiny::{Nim, Take}};
+///
+/// let game = Nim::default();
+/// let mut state = game.start();
+/// assert_eq!(first_side(&game, &state), Some(0));
+/// game.apply(&mut state, &Take { heap: 0, count: 1 });
+/// assert_eq!(first_side(&game, &state), Some(1));
+/// ```
+pub fn first_side<G: Game>(game: &G, state: &G::State) -> Option<usize> {
+    match game.turn(state) {
+        _ if game.players() != 2 => None,
+        Turn::Player(player) => Some(player),
+        Turn::Chance | Turn::Over => game.just_acted(state).map(|player| 1 - player),
+    }
+}
+
 /// Errors are equal if they are of one kind and say the same.
 impl PartialEq for GameError {
     fn eq(&self, other: &Self) -> bool {

@@ -57,7 +57,7 @@ pub use derived::{
 };
 pub use encoder::{Afterstate, Derived, Encoder, EncoderFn, Encoders, Scale};
 pub use files::{Example, ParsedPosition};
-pub use game::{Counting, Game, GameError, Turn, Unit, no_action};
+pub use game::{Counting, Game, GameError, Turn, Unit, first_side, no_action};
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
 pub use kit::{Kit, PositionFiles, TextFiles, Visitor};

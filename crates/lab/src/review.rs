@@ -1,10 +1,10 @@
 //! Reviews of recorded games: each player's losses and luck, and the worst moves.
 
 use adept_arena::naming::{self, Judge};
-pub use adept_arena::review::Depths;
-use adept_arena::review::{Account, CI95, MARKS, Reviewed, Tally, mark_of, review};
+use adept_arena::review::{Account, CI95, Keep, MARKS, Reviewed, Tally, mark_of, review};
+pub use adept_arena::review::{Assessment, Depths, Step, StepCandidate, StepKind, Verdict};
 use adept_arena::{OpenError, Staged};
-use adept_game::{GameError, Kit, WholeGame};
+use adept_game::{GameError, Kit, Turn, WholeGame};
 use adept_ground::jobs;
 use adept_ground::order::sort_by_highest;
 use adept_ground::shown::clipped;
@@ -38,6 +38,8 @@ pub struct ReviewOptions {
     pub threads: usize,
     /// Whether each file is read by the rule set that it tells, such as its match length, instead of the game's own.
     pub as_played: bool,
+    /// Keeps the steps of games with at most so many actions of players, forced ones too; none by default.
+    pub steps: Option<usize>,
 }
 
 /// Decision statistics of one or all players. Losses are in the unit of the game, otherwise utility.
@@ -257,6 +259,29 @@ pub struct Review {
     pub worst: Vec<Worst>,
     /// Whether all games were reviewed.
     pub finished: bool,
+    /// All steps of each game, if [`ReviewOptions::steps`] asks for them.
+    #[serde(skip)]
+    pub steps: Vec<GameSteps>,
+    /// The utility of the unit; 1 without one.
+    #[serde(skip)]
+    pub unit_size: f64,
+}
+
+/// All steps of a game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameSteps {
+    /// The file.
+    pub file: PathBuf,
+    /// Index of the game in the file, from 1.
+    pub game: usize,
+    /// The rule set.
+    pub rules: String,
+    /// The names of the players.
+    pub players: [String; 2],
+    /// The utility of the result for player 1; of a game of a match, its share of the match. None for a game without a result.
+    pub result: Option<f64>,
+    /// The steps; with [`ReviewOptions::player`], only those of the player and of chance.
+    pub steps: Vec<Step>,
 }
 
 /// Largest number of players that an error names.
@@ -450,6 +475,28 @@ fn place_of(name: &str, all: &[&str], file: &Path) -> Result<usize, GameError> {
     })
 }
 
+/// The number of actions of one player, or of both, in a game; chance events do not count.
+fn count_actions<G: Kit>(
+    game: &G,
+    whole: &WholeGame<G::Action>,
+    counts: impl Fn(usize) -> bool,
+) -> Result<usize, GameError> {
+    let mut state = match &whole.from {
+        Some(text) => game.parse_position(text)?.0,
+        None => game.start(),
+    };
+    let mut count = 0;
+    for (_, action) in &whole.actions {
+        match game.turn(&state) {
+            Turn::Player(player) => count += usize::from(counts(player)),
+            Turn::Chance => {}
+            Turn::Over => break,
+        }
+        game.apply(&mut state, action);
+    }
+    Ok(count)
+}
+
 /// The sums of one player.
 #[derive(Default)]
 struct PlayerSum {
@@ -498,6 +545,19 @@ pub(crate) fn review_of<G: Kit>(
     let seats: Vec<[usize; 2]> = games.iter().map(|game| names_of(game).map(|name| known(&name))).collect();
     let names: Vec<&str> = players.iter().map(|known| &*known.name).collect();
     let wanted = options.player.as_ref().map(|name| place_of(name, &names, &options.files[0])).transpose()?;
+    let is_wanted = |player: usize| wanted.is_none_or(|wanted| wanted == player);
+    let keeps_steps =
+        |seats: &[usize; 2]| options.steps.is_some() && seats.iter().any(|player| is_wanted(*player));
+    if let Some(most) = options.steps {
+        let mut count = 0;
+        for (i, whole) in games.iter().enumerate() {
+            count += count_actions(rules[places[i].rule], whole, |seat| is_wanted(seats[i][seat]))?;
+            if count > most {
+                let why = format!("there are more than {most} actions in these games: review fewer files");
+                return Err(GameError::new(why).into());
+            }
+        }
+    }
     // Opened before threads start, so that a valuation is solved once.
     let references = open(0)?.references;
     let all: usize = games.iter().map(|game| game.actions.len()).sum();
@@ -521,11 +581,13 @@ pub(crate) fn review_of<G: Kit>(
         let rule = places[task.start].rule;
         let Judge { mut values, mut luck, .. } = open(rule)?;
         let one = |i: usize| {
-            let most = if wanted.is_none() { options.worst } else { usize::MAX };
-            let mut found = review(rules[rule], &games[i], (&mut *values, &mut luck), most, step);
+            let slips = if wanted.is_none() { options.worst } else { usize::MAX };
+            let keep = Keep { slips, steps: keeps_steps(&seats[i]) };
+            let mut found = review(rules[rule], &games[i], (&mut *values, &mut luck), keep, step);
             if let (Ok(Some(found)), Some(wanted)) = (&mut found, wanted) {
                 found.slips.retain(|slip| seats[i][slip.player] == wanted);
                 found.slips.truncate(options.worst);
+                found.steps.retain(|step| step.player.is_none_or(|player| seats[i][player] == wanted));
             }
             let PlaceInFiles { file, number, .. } = places[i];
             let named =
@@ -537,13 +599,12 @@ pub(crate) fn review_of<G: Kit>(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
     let found = jobs::try_all(Some(&pool), tasks_of(&places), &task)?;
-    let found: Vec<Option<Reviewed>> = found.into_iter().flatten().collect();
+    let mut found: Vec<Option<Reviewed>> = found.into_iter().flatten().collect();
     work::share(&what, 1.0);
-    let is_wanted = |player: usize| wanted.is_none_or(|wanted| wanted == player);
     let unit = rules[0].counting().unit();
     let size = unit.as_ref().map_or(1.0, |unit| unit.size);
-    let mut worst = Vec::new();
-    for (i, (reviewed, seats)) in found.iter().zip(&seats).enumerate() {
+    let (mut worst, mut steps) = (Vec::new(), Vec::new());
+    for (i, (reviewed, seats)) in found.iter_mut().zip(&seats).enumerate() {
         let Some(reviewed) = reviewed else { continue };
         let both = reviewed.players.iter().map(|account| account.tally.moves).sum::<u64>();
         for (account, &player) in reviewed.players.iter().zip(seats) {
@@ -565,6 +626,16 @@ pub(crate) fn review_of<G: Kit>(
             error: slip.name,
             shortfall: slip.shortfall.clone(),
         }));
+        if keeps_steps(seats) {
+            steps.push(GameSteps {
+                file: files[places[i].file].clone(),
+                game: places[i].number,
+                rules: rules[places[i].rule].name().into(),
+                players: seats.map(|seat| players[seat].name.clone()),
+                result: (reviewed.players[0].games > 0).then_some(reviewed.players[0].result),
+                steps: std::mem::take(&mut reviewed.steps),
+            });
+        }
     }
     sort_by_highest(&mut worst, &|slip| slip.points.unwrap_or(slip.loss));
     worst.truncate(options.worst);
@@ -608,6 +679,8 @@ pub(crate) fn review_of<G: Kit>(
         worst,
         files,
         finished: found.iter().all(Option::is_some),
+        steps,
+        unit_size: size,
     })
 }
 
@@ -645,6 +718,7 @@ mod tests {
             worst: 10,
             threads: 1,
             as_played: false,
+            steps: None,
         };
         review_of(&Backgammon::default(), &options, &Cancel::default()).unwrap()
     }

@@ -8,7 +8,7 @@ use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, CI95, Judged, Verdict, Weighed, add_luck, judge_each};
 use adept_arena::{Agent, Decision, GameModel, Greedy, Pool, Scratch};
 use adept_erased::erased;
-use adept_game::{Kit, ParsedPosition, Turn, no_action, outcome_classes, outcome_of};
+use adept_game::{Kit, ParsedPosition, first_side, no_action, outcome_classes, outcome_of};
 use adept_ground::order::places_by;
 use adept_model::OutcomeClass;
 use serde::Serialize;
@@ -507,21 +507,11 @@ impl<G: Kit> Play<G> {
             action: if is_secret { String::new() } else { text.clone() },
             text: said.join(if mine { " " } else { "\n" }),
             position: self.seen(&self.session.state),
-            next: first_side(game, &self.session.state),
+            next: first_side(game, &self.session.state).map(|player| player + 1),
             board: self.drawn(&self.session.state),
         };
         self.events.push(event);
         self.turn += 1;
-    }
-}
-
-/// The side that comes first in texts of positions, in games with two sides: that of the player who moves at once or
-/// after chance.
-fn first_side<G: Kit>(game: &G, state: &G::State) -> Option<usize> {
-    match game.turn(state) {
-        _ if game.players() != 2 => None,
-        Turn::Player(player) => Some(player + 1),
-        Turn::Chance | Turn::Over => game.just_acted(state).map(|player| 2 - player),
     }
 }
 
@@ -612,7 +602,7 @@ impl<G: Kit> AnyPlay for Play<G> {
                 Next::Agent(player) => Some(player + 1),
                 Next::Chance | Next::Over => None,
             },
-            next: first_side(game, state),
+            next: first_side(game, state).map(|player| player + 1),
             your_turn: next == Next::Person,
             moves: actions.iter().take(MOVES).map(legal).collect(),
             over: next == Next::Over,
@@ -754,7 +744,7 @@ impl<G: Kit> AnyPlay for Play<G> {
         let until = self.room.until();
         let ended = judge_each(game, first, played, (&mut *values, &mut luck), |event, judged| {
             match judged {
-                Judged::Forced(..) => {}
+                Judged::Forced { .. } => {}
                 Judged::Chance { luck, error, .. } => {
                     add_luck(&mut players, luck / size, error / size);
                     rolls.push(RollAnalysis { event, luck: luck / size });

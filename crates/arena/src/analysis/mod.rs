@@ -2,8 +2,10 @@
 
 pub mod inspect;
 mod judge;
+mod judging;
 pub mod opened;
 pub mod review;
 pub mod rollout;
+mod steps;
 
 pub use judge::{MoveLoss, TIE, move_loss};

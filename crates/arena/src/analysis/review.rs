@@ -1,14 +1,11 @@
 //! Whole games of any players as an evaluator sees them: what each decision lost, and the luck of each player.
 
-use super::judge::TIE;
-use crate::values::{Decision, Evaluator, Fortune, Luck, Reach};
+pub use super::judging::{CI95, Judged, MARKS, Verdict, Weighed, judge_each, mark_of};
+pub use super::steps::{Assessment, Step, StepCandidate, StepKind};
+use crate::values::{Evaluator, Luck, Reach};
 use adept_game::{DecisionKind, GameError, Kit, Standard, Turn, WholeGame};
 use adept_ground::order::sort_by_highest;
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, Normal};
-
-/// Standard errors on each side of a 95 % interval.
-pub const CI95: f64 = 1.96;
 
 /// What one player did and got, in units of utility.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,7 +16,7 @@ pub struct Account {
     pub loss: f64,
     /// The variance of that sum, if the values are estimates from samples: of all decisions, the undecided ones too.
     pub loss_variance: f64,
-    /// Decisions that lost more than [`TIE`] of the scale, and more than the error of the loss.
+    /// Decisions that lost more than [`TIE`](crate::TIE) of the scale, and more than the error of the loss.
     pub wrong: u64,
     /// Decisions whose loss lies within its error: whether they were wrong is not known.
     pub undecided: u64,
@@ -38,9 +35,6 @@ pub struct Account {
     /// Errors as players of the game count them.
     pub tally: Tally,
 }
-
-/// Points that an error loses to be doubtful, bad, or very bad: the marks of GNU Backgammon as it is installed.
-pub const MARKS: [f64; 3] = [0.03, 0.06, 0.12];
 
 /// Errors and luck of one player as players of a game with [a standard](adept_game::Records::standard) count them, in points.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -118,11 +112,6 @@ impl Tally {
     }
 }
 
-/// The place among [`MARKS`] of a loss in points; none if it is too small.
-pub fn mark_of(lost: f64) -> Option<usize> {
-    MARKS.iter().rposition(|mark| lost >= *mark)
-}
-
 /// How far a search looked at decisions with more than one action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Depths {
@@ -197,17 +186,6 @@ impl Account {
     }
 }
 
-/// What is known of a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It lost nothing.
-    Right,
-    /// What it lost lies within the error of the estimates.
-    Undecided,
-    /// It lost something.
-    Wrong,
-}
-
 /// An action that was not the best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slip {
@@ -240,148 +218,17 @@ pub struct Reviewed {
     pub players: [Account; 2],
     /// The actions that lost most, the worst first.
     pub slips: Vec<Slip>,
+    /// Every action and chance event; empty unless they were asked for ([`Keep::steps`]).
+    pub steps: Vec<Step>,
 }
 
-/// What an evaluator finds at one action of a game.
-pub enum Judged<'a, G: Kit> {
-    /// A chance event.
-    Chance {
-        /// The state before it.
-        state: &'a G::State,
-        /// The luck that its outcome was for player 0, in units of utility.
-        luck: f64,
-        /// Its standard error; 0 if the values are not estimates from samples.
-        error: f64,
-    },
-    /// A decision between several actions.
-    Decision(Weighed<'a, G>),
-    /// The only action of a player, from 0, in a state.
-    Forced(&'a G::State, usize),
-}
-
-/// A decision between several actions, as an evaluator sees it.
-pub struct Weighed<'a, G: Kit> {
-    /// The state before it.
-    pub state: &'a G::State,
-    /// The player, from 0.
-    pub player: usize,
-    /// What was played.
-    pub action: &'a G::Action,
-    /// The actions that the evaluator considers.
-    pub actions: &'a [G::Action],
-    /// Their values for the player, in [−1, 1].
-    pub values: &'a [f32],
-    /// The place of the best one, of equal ones the first.
-    pub best: usize,
-    /// The value of the best action less that of this one, in [0, 2].
-    pub lost: f64,
-    /// The standard error of that difference; 0 if the values are not estimates from samples.
-    pub error: f64,
-    /// The standard errors of `values`; empty if they are not estimates from samples.
-    pub errors: &'a [f32],
-    /// How far a search looked; none without one.
-    pub reach: Option<Reach>,
-}
-
-impl<G: Kit> Weighed<'_, G> {
-    /// By how much the worst action is behind the best, in [0, 2], and whether the last one is the best.
-    fn spread(&self) -> (f64, bool) {
-        let bounded = |value: f32| f64::from(value).clamp(-1.0, 1.0);
-        let least = self.values.iter().copied().map(bounded).fold(f64::INFINITY, f64::min);
-        (bounded(self.values[self.best]) - least, self.best + 1 == self.values.len())
-    }
-
-    /// What is known of the decision. Of many noisy values the highest is too high, so the level of 5 % is shared by all comparisons with
-    /// the action that was played (Bonferroni).
-    pub fn verdict(&self) -> Verdict {
-        match () {
-            () if self.lost <= TIE => Verdict::Right,
-            () if self.error > 0.0 && self.lost <= self.error * quantile(self.actions.len().max(2) - 1) => {
-                Verdict::Undecided
-            }
-            () => Verdict::Wrong,
-        }
-    }
-}
-
-/// The two-sided quantile of the normal distribution at a level of 5 % for so many comparisons: [`CI95`] for one.
-fn quantile(comparisons: usize) -> f64 {
-    if comparisons <= 1 { CI95 } else { Normal::standard().inverse_cdf(1.0 - 0.025 / comparisons as f64) }
-}
-
-/// Judges the actions of a game of two players, zero-sum, by the values of an evaluator, and by the luck that the same values tell.
-/// `visit` gets the place of each action that there is something to say about; it returns whether to go on. Returns the last state;
-/// none if it was to stop.
-///
-/// # Errors
-/// If an outcome is not one of those that the game lists, or the evaluator has no value of an action.
-pub fn judge_each<'a, G: Kit>(
-    game: &G,
-    mut state: G::State,
-    played: impl Iterator<Item = &'a G::Action>,
-    (evaluator, luck): (&mut dyn Evaluator<G>, &mut Luck<G>),
-    mut visit: impl FnMut(usize, Judged<'_, G>) -> bool,
-) -> Result<Option<G::State>, GameError> {
-    let (mut actions, mut values, mut own) = (Vec::new(), Vec::new(), Vec::new());
-    let mut errors: Vec<f32> = Vec::new();
-    for (place, action) in played.enumerate() {
-        let goes_on;
-        match game.turn(&state) {
-            Turn::Over => break,
-            Turn::Chance => {
-                let gained = luck.luck(game, &state, action)?;
-                goes_on = visit(place, Judged::Chance { state: &state, luck: gained, error: luck.error() });
-            }
-            Turn::Player(player) => {
-                let at = Decision::new(game, &state, player);
-                evaluator.compare(at, action, &mut actions, &mut values);
-                let mut reach = evaluator.reach();
-                let best =
-                    (0..actions.len()).reduce(|best, i| if values[i] > values[best] { i } else { best });
-                let listed = actions.iter().position(|other| other == action).map(|i| values[i]);
-                errors.clear();
-                errors.extend_from_slice(evaluator.errors());
-                if errors.len() != actions.len() {
-                    errors.clear();
-                }
-                let mut error =
-                    actions.iter().position(|other| other == action).and_then(|i| errors.get(i).copied());
-                let value = listed.unwrap_or_else(|| {
-                    evaluator.values(at, std::slice::from_ref(action), &mut own);
-                    error = evaluator.errors().first().copied();
-                    // It may have been valued without a search.
-                    reach = reach
-                        .and_then(|best| Some(if best.is_searched() { evaluator.reach()? } else { best }));
-                    own[0]
-                });
-                if let Some(best) = best.filter(|_| actions.len() + usize::from(listed.is_none()) > 1) {
-                    if !(values[best].is_finite() && value.is_finite()) {
-                        let text = game.position_text(&state);
-                        return Err(GameError::new(format!("`{text}`: not all moves have a value")));
-                    }
-                    // What an evaluator leaves out may be better than what it lists.
-                    let bounded = |value: f32| f64::from(value).clamp(-1.0, 1.0);
-                    let lost = (bounded(values[best]) - bounded(value)).max(0.0);
-                    let of_best = errors.get(best).copied().filter(|_| actions[best] != *action);
-                    let error = match of_best {
-                        Some(of_best) => f64::from(of_best).hypot(error.unwrap_or(0.0).into()),
-                        None => 0.0,
-                    };
-                    let (state, actions, values, errors) = (&state, &actions[..], &values[..], &errors[..]);
-                    let weighed =
-                        Weighed { state, player, action, actions, values, best, lost, error, errors, reach };
-                    goes_on = visit(place, Judged::Decision(weighed));
-                } else {
-                    goes_on = visit(place, Judged::Forced(&state, player));
-                }
-            }
-        }
-        if !goes_on {
-            return Ok(None);
-        }
-        game.apply(&mut state, action);
-    }
-    Ok(Some(state))
+/// The details of a game that a review keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Most slips.
+    pub slips: usize,
+    /// Whether to keep every action.
+    pub steps: bool,
 }
 
 /// Adds the luck of an outcome for player 0, with its standard error, to the accounts of both players.
@@ -392,8 +239,8 @@ pub fn add_luck(players: &mut [Account; 2], luck: f64, error: f64) {
     }
 }
 
-/// Reviews a game of two players, zero-sum, by the values of an evaluator and by the luck that the same values tell. Keeps `most` slips. None
-/// if it was to stop; `stop` is asked at every action that is judged.
+/// Reviews a game of two players, zero-sum, by the values of an evaluator and by the luck that the same values tell. None if it was to
+/// stop; `stop` is asked at every action that is judged.
 ///
 /// # Errors
 /// See [`judge_each`].
@@ -401,11 +248,11 @@ pub fn review<G: Kit>(
     game: &G,
     whole: &WholeGame<G::Action>,
     by: (&mut dyn Evaluator<G>, &mut Luck<G>),
-    most: usize,
+    keep: Keep,
     mut stop: impl FnMut() -> bool,
 ) -> Result<Option<Reviewed>, GameError> {
     let mut players = [Account::default(); 2];
-    let mut slips = Vec::new();
+    let (mut slips, mut steps) = (Vec::new(), Vec::new());
     let records = game.records();
     let standard = |state: &G::State| {
         records?.standard(game, state).filter(|standard| standard.point > 0.0 && standard.point.is_finite())
@@ -416,22 +263,28 @@ pub fn review<G: Kit>(
         None => game.start(),
     };
     let last = judge_each(game, start, played, by, |place, judged| {
+        let standard = match &judged {
+            Judged::Chance { state, .. } | Judged::Forced { state, .. } => standard(state),
+            Judged::Decision(weighed) => standard(weighed.state),
+        };
+        if keep.steps {
+            steps.push(Step::new(game, whole, place, &judged, standard));
+        }
         match judged {
-            Judged::Chance { state, luck, error } => {
+            Judged::Chance { luck, error, .. } => {
                 add_luck(&mut players, luck, error);
-                if let Some(standard) = standard(state) {
+                if let Some(standard) = standard {
                     players[0].tally.luck += luck / standard.point;
                     players[1].tally.luck -= luck / standard.point;
                 }
             }
-            Judged::Forced(state, player) => {
-                let is_move = standard(state).is_some_and(|one| one.kind == DecisionKind::Move);
+            Judged::Forced { player, .. } => {
+                let is_move = standard.is_some_and(|one| one.kind == DecisionKind::Move);
                 players[player].tally.moves += u64::from(is_move);
             }
             Judged::Decision(weighed) => {
                 players[weighed.player].decide(&weighed, game.scale());
                 let is_wrong = weighed.verdict() == Verdict::Wrong;
-                let standard = standard(weighed.state);
                 if let Some(standard) = standard {
                     let loss = if is_wrong { weighed.lost * game.scale() } else { 0.0 };
                     let (behind, is_last_best) = weighed.spread();
@@ -439,11 +292,8 @@ pub fn review<G: Kit>(
                     tally.decide(standard, loss, behind * game.scale(), is_last_best);
                 }
                 if is_wrong {
-                    let Weighed { state, player, action, actions, values, best, lost, error, reach, .. } =
-                        weighed;
-                    let value = f64::from(values[best]) * game.scale();
-                    let name = records
-                        .and_then(|records| records.error_name(game, state, action, (&actions[best], value)));
+                    let name = weighed.error_name(game);
+                    let Weighed { state, player, action, actions, best, lost, error, reach, .. } = weighed;
                     slips.push(Slip {
                         number: whole.actions[place].0,
                         player,
@@ -470,8 +320,8 @@ pub fn review<G: Kit>(
         }
     }
     sort_by_highest(&mut slips, &|slip| slip.points.unwrap_or(slip.loss));
-    slips.truncate(most);
-    Ok(Some(Reviewed { players, slips }))
+    slips.truncate(keep.slips);
+    Ok(Some(Reviewed { players, slips, steps }))
 }
 
 #[cfg(test)]

@@ -47,6 +47,11 @@ pub trait Evaluator<G: Game>: Send {
         None
     }
 
+    /// The judge of the last decision, from 0, if several judge one after another.
+    fn stage(&self) -> usize {
+        0
+    }
+
     /// The standard error of each value of the last decision, in the order of the actions. Empty if the values are not estimates from
     /// samples.
     fn errors(&self) -> &[f32] {
@@ -137,6 +142,10 @@ macro_rules! passed_on {
 
             fn reach(&self) -> Option<Reach> {
                 (**self).reach()
+            }
+
+            fn stage(&self) -> usize {
+                (**self).stage()
             }
 
             fn errors(&self) -> &[f32] {

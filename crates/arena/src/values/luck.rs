@@ -47,6 +47,8 @@ pub struct Luck<G: Game> {
     listed: Vec<(Option<G::Action>, f64)>,
     /// The standard error of the luck that was told last.
     error: f64,
+    /// The mean value over the outcomes of the event that was judged last, in units of utility.
+    expected: Option<f64>,
     /// The state after each outcome.
     next: Vec<G::State>,
     actions: Vec<G::Action>,
@@ -81,7 +83,7 @@ impl<G: Kit> Luck<G> {
     fn by(by: By<G>) -> Self {
         let (prospects, classes, outcomes, listed) = Default::default();
         let (next, actions, values) = Default::default();
-        Self { by, prospects, classes, outcomes, listed, error: 0.0, next, actions, values }
+        Self { by, prospects, classes, outcomes, listed, error: 0.0, expected: None, next, actions, values }
     }
 
     /// The probability of each class for player 0 after each outcome that was judged last, `[outcomes, classes]`; empty if it knows
@@ -93,6 +95,12 @@ impl<G: Kit> Luck<G> {
     /// The standard error of the luck that was told last; 0 if the values are not estimates from samples.
     pub fn error(&self) -> f64 {
         self.error
+    }
+
+    /// The mean value for player 0 over all outcomes of the event whose luck was told last, in units of utility; none if it could not be
+    /// judged.
+    pub fn expected(&self) -> Option<f64> {
+        self.expected
     }
 
     /// What was judged last, and its distributions.
@@ -263,7 +271,7 @@ impl<G: Kit> Fortune<G> for Luck<G> {
     fn luck(&mut self, game: &G, state: &G::State, drawn: &G::Action) -> Result<f64, GameError> {
         let judged = self.judge(game, state).map_err(|e| GameError::new(e.to_string()))?;
         let Some(prospects) = judged else {
-            self.error = 0.0;
+            (self.error, self.expected) = (0.0, None);
             return Ok(0.0);
         };
         let drawn = place(game, prospects, drawn)?;
@@ -272,8 +280,10 @@ impl<G: Kit> Fortune<G> for Luck<G> {
             (f64::from(u8::from(i == drawn)) - prospect.probability / weight) * prospect.error
         };
         let variance: f64 = prospects.iter().enumerate().map(part).map(|error| error * error).sum();
-        let luck = game.scale() * (prospects[drawn].value - expected(prospects));
+        let mean = expected(prospects);
+        let luck = game.scale() * (prospects[drawn].value - mean);
         self.error = game.scale() * variance.sqrt();
+        self.expected = Some(game.scale() * mean);
         Ok(luck)
     }
 }

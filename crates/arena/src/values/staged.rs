@@ -71,6 +71,10 @@ impl<G: Kit> Evaluator<G> for Staged<G> {
         self.judges[self.last].reach()
     }
 
+    fn stage(&self) -> usize {
+        self.last
+    }
+
     fn errors(&self) -> &[f32] {
         self.judges[self.last].errors()
     }

@@ -1,6 +1,6 @@
 //! Reviews of whole games: what noise says, and who judges.
 
-use adept_arena::review::{CI95, Judged, Verdict, judge_each, review};
+use adept_arena::review::{CI95, Judged, Keep, StepKind, Verdict, judge_each, review};
 use adept_arena::{ByValuation, Decision, Evaluator, Luck, each_after, naming};
 use adept_builtin::backgammon::Backgammon;
 use adept_builtin::bearoff::{Action, Bearoff, State};
@@ -27,6 +27,9 @@ impl<G: Game> Evaluator<G> for Falling {
     }
 }
 
+/// Keeps everything.
+const KEEP: Keep = Keep { slips: 100, steps: true };
+
 /// A game in which each player takes the last square.
 fn whole(game: &TicTacToe) -> WholeGame<<TicTacToe as Game>::Action> {
     let (mut state, mut actions, mut all) = (game.start(), Vec::new(), Vec::new());
@@ -46,7 +49,7 @@ fn what_lies_within_the_error_is_undecided() {
     let reviewed = |error: f32| {
         let by = Falling(error, Vec::new());
         let mut luck = Luck::of(Box::new(by.clone()));
-        review(&game, &whole, (&mut by.clone(), &mut luck), 100, || false).unwrap().unwrap()
+        review(&game, &whole, (&mut by.clone(), &mut luck), KEEP, || false).unwrap().unwrap()
     };
     let exact = reviewed(0.0);
     let [first, second] = exact.players;
@@ -74,6 +77,45 @@ fn what_lies_within_the_error_is_undecided() {
         .unwrap();
         assert_eq!(first, Some(verdict), "{error}");
     }
+}
+
+/// Every action is a step, with the best candidates and the one that was played.
+#[test]
+fn steps_tell_each_decision() {
+    let game = TicTacToe;
+    let whole = whole(&game);
+    let reviewed = |error: f32, steps| {
+        let by = Falling(error, Vec::new());
+        let mut luck = Luck::of(Box::new(by.clone()));
+        let keep = Keep { slips: 100, steps };
+        review(&game, &whole, (&mut by.clone(), &mut luck), keep, || false).unwrap().unwrap()
+    };
+    let found = reviewed(0.0, true);
+    assert_eq!(found.steps.len(), whole.actions.len());
+    let mut lost = [0.0; 2];
+    for (i, step) in found.steps.iter().enumerate() {
+        let player = i % 2;
+        assert_eq!((step.place, step.number, step.player), (i, i as u64 + 1, Some(player)));
+        assert_eq!((step.kind, step.side, step.luck, step.point), (StepKind::Move, Some(player), None, None));
+        // The first action of the list is the best.
+        assert!((step.value.unwrap() - [0.5, -0.5][player]).abs() < 1e-6, "{step:?}");
+        let found = step.assessment.as_ref().unwrap();
+        let own = &found.candidates[found.played];
+        assert_eq!((&own.action, found.points, found.mark, found.name), (&step.played, None, None, None));
+        // The last one of the list was played: it comes last.
+        assert_eq!((found.played + 1, found.candidates[0].loss), (found.candidates.len(), 0.0));
+        assert!(found.candidates.len() <= 6 && (own.loss - found.loss).abs() < 1e-6, "{step:?}");
+        assert_eq!((found.verdict, found.judge), (Verdict::Wrong, 0), "{step:?}");
+        lost[player] += found.loss;
+    }
+    assert_eq!(found.steps[0].position, game.position_text(&game.start()));
+    assert_eq!(found.players.map(|account| account.loss), lost);
+    let noisy = reviewed(1.0, true);
+    let verdicts = noisy.steps.iter().map(|step| step.assessment.as_ref().unwrap().verdict);
+    assert!(verdicts.eq(noisy.steps.iter().map(|_| Verdict::Undecided)), "{noisy:?}");
+    // Nobody who does not ask gets them.
+    let without = reviewed(0.0, false);
+    assert!(without.steps.is_empty() && without.slips == found.slips && without.players == found.players);
 }
 
 /// A position that a table knows is judged by the table, not by samples.
@@ -147,7 +189,7 @@ fn loss_and_luck_belong_to_their_players() {
         let whole = one_sided(blunderer);
         let judge = || (ByValuation(oracle.clone()), Luck::of(Box::new(ByValuation(oracle.clone()))));
         let (mut by, mut luck) = judge();
-        let found = review(&game, &whole, (&mut by, &mut luck), 10, || false).unwrap().unwrap();
+        let found = review(&game, &whole, (&mut by, &mut luck), KEEP, || false).unwrap().unwrap();
         let (account, other) = (found.players[blunderer], found.players[1 - blunderer]);
         assert_eq!((account.decisions, account.wrong), (1, 1), "{found:?}");
         assert_eq!((other.decisions, other.wrong, other.loss), (1, 0, 0.0), "{found:?}");
@@ -162,6 +204,17 @@ fn loss_and_luck_belong_to_their_players() {
         assert_eq!((account.result, other.result), (-1.0, 1.0), "{found:?}");
         assert!(near(account.adjusted, value - account.loss), "{found:?}");
         assert!(near(other.adjusted, -account.adjusted) && near(other.luck, -account.luck), "{found:?}");
+        // Luck and losses lead from the value of each step to that of the next.
+        let known: Vec<_> = found.steps.iter().filter(|step| step.value.is_some()).collect();
+        assert_eq!((found.steps.len(), known.len() + 1), (whole.actions.len(), whole.actions.len()));
+        let after = known[1..].iter().map(|step| step.value.unwrap()).chain([found.players[0].result]);
+        for (step, after) in known.iter().zip(after) {
+            let lost = step.assessment.as_ref().map_or(0.0, |found| found.loss);
+            let lost = if step.player == Some(1) { -lost } else { lost };
+            let value = step.value.unwrap() + step.luck.unwrap_or(0.0) - lost;
+            assert!((value - after).abs() < 1e-3, "{step:?} {after}");
+            assert_eq!(step.kind == StepKind::Chance, step.player.is_none() && step.luck.is_some());
+        }
         // The opponent does not throw a double, the player misses, and the opponent wins by any roll.
         let (mut by, mut luck) = judge();
         let mut told = Vec::new();

@@ -23,6 +23,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         worst: args.worst as usize,
         threads: args.threads,
         as_played: args.game.is_none(),
+        steps: None,
     };
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &on_interrupt(STOPPING))?;
@@ -305,6 +306,8 @@ mod tests {
             search: Some(Depths { decisions: 123_456, unsearched: 1_234, plies: Some([2, 3]) }),
             worst: vec![worst],
             finished: true,
+            steps: Vec::new(),
+            unit_size: 1.0,
         }
     }
 
