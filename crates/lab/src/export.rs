@@ -31,9 +31,12 @@ pub enum Format {
     Bf16,
 }
 
-/// Largest number of positions for calibrating the scales of a quantised network, and of positions of other games for
-/// measuring its errors.
+/// Largest number of positions for calibrating the scales of a single network or of an expert, and of positions of other games for
+/// measuring the errors.
 const QUANTISED: usize = 4096;
+
+/// Largest number of positions for calibrating all experts.
+const QUANTISED_EXPERTS: usize = 16 * QUANTISED;
 
 /// Content of an exported file, with its description.
 #[derive(Debug)]
@@ -51,15 +54,16 @@ impl<G: Kit> ExportOps for G {
     /// scales.
     ///
     /// # Errors
-    /// If the checkpoint cannot be opened, or if the format does not fit: integers need a single network with a hidden
+    /// If the checkpoint cannot be opened, or if the format does not fit: integers need single networks with a hidden
     /// layer, bfloat16 a network with a large layer.
     fn quantised(&self, checkpoint: Checkpoint, format: NumberFormat) -> Result<Checkpoint, TrainError> {
         let (mut bound, _) = open::bind(self, checkpoint.clone())?;
         let whole = program(&checkpoint)?;
-        let mut rows = |what| rows_of_own_games(self, &mut bound, QUANTISED, &mut stream(1, what, 0));
-        let others = rows("quantised");
+        let mut rows = |what, most| rows_of_own_games(self, &mut bound, most, &mut stream(1, what, 0));
+        let others = rows("quantised", QUANTISED);
+        let experts = whole.0.switched_experts();
         let rows = match format {
-            NumberFormat::Int8 => rows("quantise"),
+            NumberFormat::Int8 => rows("quantise", (experts * QUANTISED).min(QUANTISED_EXPERTS)),
             NumberFormat::Bf16 => others.empty(),
         };
         converted(checkpoint, whole, format, &mut *bound.model, &rows, &others)

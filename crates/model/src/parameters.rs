@@ -55,9 +55,30 @@ impl Program {
 
     /// Like [`Self::parameters_in`], for tensors with `prefix` before their names.
     pub(crate) fn flat(&self, prefix: &str, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
+        self.flat_of(prefix, tensors, |_| true)
+    }
+
+    /// The flat vector of the parameters that are constant, with 0 in place of all others.
+    ///
+    /// # Errors
+    /// See [`Self::parameters_in`].
+    pub(crate) fn fixed_in(&self, tensors: &[Tensor]) -> Result<Vec<f32>, ModelError> {
+        self.flat_of("", tensors, |param| param.fixed)
+    }
+
+    fn flat_of(
+        &self,
+        prefix: &str,
+        tensors: &[Tensor],
+        reads: impl Fn(&Param) -> bool,
+    ) -> Result<Vec<f32>, ModelError> {
         let mut flat = Vec::with_capacity(self.parameters());
         let tensors = ByName::new(tensors);
         for p in &self.params {
+            if !reads(p) {
+                flat.resize(flat.len() + p.len(), 0.0);
+                continue;
+            }
             let tensor = tensors.find(&format!("{prefix}{}", p.name), &p.shape)?;
             let entries = tensor.widened()?;
             if let Init::Below(n) = p.init

@@ -32,16 +32,27 @@ pub enum TensorData {
 }
 
 /// The tensors of a state by name. A state from a file may hold many that the learner does not know.
-pub(crate) struct ByName<'a>(HashMap<&'a str, &'a Tensor>);
+pub(crate) struct ByName<'a> {
+    tensors: HashMap<&'a str, &'a Tensor>,
+    /// Precedes the names that are asked for.
+    prefix: &'a str,
+}
 
 impl<'a> ByName<'a> {
     pub(crate) fn new(state: &'a [Tensor]) -> Self {
-        Self(state.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect())
+        let tensors = state.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
+        Self { tensors, prefix: "" }
+    }
+
+    /// The same tensors, by their names without `prefix`.
+    pub(crate) fn within(&self, prefix: &'a str) -> Self {
+        Self { tensors: self.tensors.clone(), prefix }
     }
 
     /// The tensor with this name and shape.
     pub(crate) fn find(&self, name: &str, shape: &[usize]) -> Result<&'a Tensor, ModelError> {
-        let Some(tensor) = self.0.get(name) else {
+        let name = &*format!("{}{name}", self.prefix);
+        let Some(tensor) = self.tensors.get(name) else {
             return Err(ModelError::Unsupported(format!("the tensor `{name}` is missing")));
         };
         if tensor.shape != shape {
@@ -55,7 +66,8 @@ impl<'a> ByName<'a> {
 
     /// The integers of the tensor with this name and length; none if there is no such tensor.
     pub(crate) fn integers(&self, name: &str, length: usize) -> Result<Option<&'a [u64]>, ModelError> {
-        let tensor = self.0.contains_key(name).then(|| self.find(name, &[length])).transpose()?;
+        let is_there = self.tensors.contains_key(&*format!("{}{name}", self.prefix));
+        let tensor = is_there.then(|| self.find(name, &[length])).transpose()?;
         tensor.map(Tensor::integers).transpose()
     }
 }

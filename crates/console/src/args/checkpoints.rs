@@ -129,7 +129,8 @@ pub(crate) enum FormatArg {
     C,
     /// A file of Rust: weights and evaluation, no crate, no `std`. For networks of up to a million parameters.
     Rust,
-    /// A checkpoint in whole numbers of 16 and 8 bits, which plays faster and does not learn. For single networks.
+    /// A checkpoint in whole numbers of 16 and 8 bits, which plays faster and does not learn. For single networks,
+    /// and for experts of which each position runs one.
     Quantised,
     /// A checkpoint whose large layers are in bfloat16, which plays faster on processors with AMX or AVX-512 BF16 and does not learn.
     Bf16,

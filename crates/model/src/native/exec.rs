@@ -10,7 +10,7 @@ use super::kernels::{
 use super::plan::{
     CellNumbers, Dense, Gate, MixedForm, Part, PartAdjoint, Plan, Route, Select, Source, Step,
 };
-use super::reduced::Reduced;
+use super::reduced::{Int8Steps, Reduced};
 use super::selected::Selected;
 use super::simd::Isa;
 use crate::head::LEAST_PROBABILITY;
@@ -252,14 +252,19 @@ impl Plan {
             all.extend(all.len() as u32..rows.end as u32);
         }
         let rows = &all[rows];
-        let steps = self.int8_steps(workspace, job, rows);
-        self.run(&self.steps[steps..], workspace, job, rows);
+        let done = match self.steps.first() {
+            // Its branches are the int8 chains, if there are any.
+            Some(Step::Route(_)) => 0,
+            _ => self.int8_steps(0, workspace, job, rows),
+        };
+        self.run(&self.steps[done..], workspace, job, rows);
         workspace.all = all;
     }
 
     /// Runs the steps that an int8 chain replaces, if there is one, and returns their number.
-    fn int8_steps(&self, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) -> usize {
-        let Some(Reduced::Int8 { layers, steps, out }) = &mut ws.reduced else { return 0 };
+    fn int8_steps(&self, chain: usize, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) -> usize {
+        let Some(Reduced::Int8(chains)) = &mut ws.reduced else { return 0 };
+        let Int8Steps { layers, steps, out } = &mut chains[chain];
         let (y, length) = (&mut ws.values[*out], rows.len() * stride(self.widths[*out]));
         if y.len() < length {
             y.resize(length);
@@ -595,7 +600,9 @@ impl Plan {
 
     fn route(&self, route: &Route, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
         let n = rows.len();
-        let merges = |form: &&MixedForm| job.merges && !ws.is_bf16(form.inputs, form.units);
+        let merges = |form: &&MixedForm| {
+            job.merges && !ws.is_bf16(form.inputs, form.units) && !matches!(ws.reduced, Some(Reduced::Int8(_)))
+        };
         if let Some(form) = route.mixed.as_ref().filter(merges) {
             return self.merged(route, form, ws, job, rows);
         }
@@ -641,7 +648,8 @@ impl Plan {
             if rows.is_empty() {
                 continue;
             }
-            self.run(&branch.steps, ws, Job { local, ..job }, rows);
+            let done = self.int8_steps(b, ws, job, rows);
+            self.run(&branch.steps[done..], ws, Job { local, ..job }, rows);
             for (&out, &result) in route.out[..results].iter().zip_inline(&branch.results) {
                 let width = self.widths[result];
                 let mut to = take(&mut ws.values[out]);

@@ -1,10 +1,18 @@
-//! Reads a program as a chain: layers one after the other.
+//! Reads a program as chains, of layers one after the other: one chain, or one for each expert of which a row runs one.
 
 use crate::error::ModelError;
-use crate::program::{Activation, Op, Program};
+use crate::program::{Activation, Block, Op, Program, Selector};
+use adept_rows::Rows;
 
 /// Maximum number of inputs of a layer: sums of products fit 32 bits, and the covariance of the inputs fits the memory.
 const MOST_INPUTS: usize = 8192;
+
+impl Op {
+    /// Whether it computes a log density, which values do not need.
+    fn is_density(&self) -> bool {
+        matches!(self, Op::Density { .. } | Op::Categorical { .. })
+    }
+}
 
 /// f(x W + b); sensitivities are multiplied into W and b.
 #[derive(Clone, Debug)]
@@ -26,23 +34,68 @@ pub(super) struct Chain {
     pub(super) layers: Vec<Layer>,
 }
 
+/// Chains of a program with the prefixes of their tensor names.
+pub(super) type NamedChains = Vec<(String, Chain)>;
+
+/// The route of a program that is nothing else, if it picks one branch for each row.
+fn switch(program: &Program) -> Option<(&Selector, &[Block])> {
+    let mut ops = program.body.ops.iter().filter(|op| !op.is_density());
+    match (ops.next(), ops.next()) {
+        (Some(Op::Route { select: select @ (Selector::Index(_) | Selector::Cells(_)), branches, .. }), None) => {
+            Some((select, branches))
+        }
+        _ => None,
+    }
+}
+
+impl Program {
+    /// Number of experts of which each row runs one; 1 for other networks.
+    pub fn switched_experts(&self) -> usize {
+        switch(self).map_or(1, |(_, branches)| branches.len())
+    }
+}
+
+/// The chain that each row runs, of a program with several and these flat parameters.
+pub(super) fn chain_of_rows(program: &Program, params: &[f32], rows: &Rows) -> Option<Vec<usize>> {
+    let (select, _) = switch(program)?;
+    let column = |channel: usize| program.layout.offsets[channel];
+    let indices = (0..rows.len()).map(|row| rows.index_row(row));
+    match select {
+        Selector::Index(channel) => Some(indices.map(|index| index[column(*channel)] as usize).collect()),
+        Selector::Cells(gate) => {
+            let tables = program.cells(gate, params);
+            let cell = |index: &[u64]| tables.cell(gate.channels.map(|channel| index[column(channel)]));
+            Some(indices.map(|index| tables.table[cell(index)] as usize).collect())
+        }
+        Selector::All | Selector::Mask(_) => None,
+    }
+}
+
 impl Chain {
-    /// The chain of a program with these flat parameters; without them only its shape, with empty layers.
+    /// The chains of a program with these flat parameters; without them only their shapes, with empty layers.
     ///
     /// # Errors
     /// [`ModelError::Unsupported`] with the part that is not of a chain.
-    pub(super) fn of(program: &Program, params: Option<&[f32]>) -> Result<Self, ModelError> {
+    pub(super) fn all_of(program: &Program, params: Option<&[f32]>) -> Result<NamedChains, ModelError> {
+        match switch(program) {
+            None => Ok(vec![(String::new(), Self::of(program, &program.body, params)?)]),
+            Some((_, branches)) => branches
+                .iter()
+                .enumerate()
+                .map(|(b, branch)| Ok((format!("expert.{b}."), Self::of(program, branch, params)?)))
+                .collect(),
+        }
+    }
+
+    /// The chain of a block.
+    fn of(program: &Program, block: &Block, params: Option<&[f32]>) -> Result<Self, ModelError> {
         let no = |what: &str| {
             Err(ModelError::Unsupported(format!(
-                "{what}: only single networks with a hidden layer are quantised, whose layers follow one after the other"
+                "{what}: only single networks with a hidden layer are quantised, whose layers follow one after the other, and \
+                 experts of this kind that share no layers, if each row runs one of them"
             )))
         };
-        let mut ops = program
-            .body
-            .ops
-            .iter()
-            .filter(|op| !matches!(op, Op::Density { .. } | Op::Categorical { .. }))
-            .peekable();
+        let mut ops = block.ops.iter().filter(|op| !op.is_density()).peekable();
         let Some(Op::Input { channels, .. }) = ops.next() else {
             return no("the network does not begin with its inputs");
         };

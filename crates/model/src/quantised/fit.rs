@@ -1,7 +1,7 @@
 //! Post-training quantisation to int8, layer by layer, calibrated by rows: scales of inputs and sums from their ranges, then weights
 //! that are rounded jointly so that Σ w x changes little over the rows, then biases that restore the mean of each sum.
 
-use super::chain::{Chain, Layer};
+use super::chain::{Chain, Layer, chain_of_rows};
 use super::int8::units;
 use crate::error::ModelError;
 use crate::native::int8::Int8Units;
@@ -26,27 +26,45 @@ const DAMPED: f64 = 0.01;
 /// Range of an input without a bound, as a multiple of the largest size seen.
 const BEYOND: f32 = 2.0;
 
-/// The tensors of an int8 network with these flat parameters, calibrated by `rows`.
+/// Least number of rows that calibrate an expert, if there are so many: those of other experts fill up.
+const CALIBRATING: usize = 512;
+
+/// The tensors of an int8 network with these flat parameters, calibrated by `rows`. Tables that pick an expert stay as they are.
 ///
 /// # Errors
-/// [`ModelError::Unsupported`] if it is not a single network with a hidden layer, or if its weights or inputs are too large
-/// for 16 bits.
+/// [`ModelError::Unsupported`] if it is not a single network with a hidden layer, nor experts of this kind of which each row runs one, or
+/// if weights or inputs are too large for 16 bits.
 ///
 /// # Panics
 /// If there are no rows, or if rows or parameters do not fit the program.
 pub(super) fn tensors(program: &Program, params: &[f32], rows: &Rows) -> Result<Vec<Tensor>, ModelError> {
     assert!(!rows.is_empty(), "rows give the scales");
-    let chain = Chain::of(program, Some(params))?;
+    let mut tensors = program.tensors_of(params)?;
+    let chains = Chain::all_of(program, Some(params))?;
+    tensors.retain(|tensor| program.params.iter().any(|param| param.fixed && param.name == tensor.name));
+    let taken = chain_of_rows(program, params, rows);
+    for (b, (prefix, chain)) in chains.iter().enumerate() {
+        let (mut own, other): (Vec<usize>, Vec<usize>) =
+            (0..rows.len()).partition(|&row| taken.as_ref().is_none_or(|taken| taken[row] == b));
+        let lacking = CALIBRATING.saturating_sub(own.len());
+        own.extend(other.into_iter().take(lacking));
+        let x: Vec<f32> =
+            own.iter().flat_map(|&r| chain.columns.iter().map(move |(c, _)| rows.dense_row(r)[*c])).collect();
+        let named = |tensor: Tensor| Tensor { name: format!("{prefix}{}", tensor.name), ..tensor };
+        tensors.extend(fitted(chain, &x)?.into_iter().map(named));
+    }
+    Ok(tensors)
+}
+
+/// The tensors of a chain, calibrated by rows of its inputs.
+fn fitted(chain: &Chain, x: &[f32]) -> Result<Vec<Tensor>, ModelError> {
     let isa = Int8Isa::available()[0];
-    let count = rows.len();
-    let x: Vec<f32> =
-        (0..count).flat_map(|r| chain.columns.iter().map(move |(c, _)| rows.dense_row(r)[*c])).collect();
     let mut tensors = Vec::new();
     let (first, rest) = (&chain.layers[0], &chain.layers[1..]);
     // Net inputs in floats.
-    let mut net = first.net(&x);
-    let seen = seen(&x, &chain);
-    let Some((m, scale)) = bits(first, finest(first.f, &net), &x, &chain, &seen) else {
+    let mut net = first.net(x);
+    let seen = seen(x, chain);
+    let Some((m, scale)) = bits(first, finest(first.f, &net), x, chain, &seen) else {
         return Err(ModelError::Unsupported(
             "the products of inputs and weights in the first layer do not fit 16 bits: no whole numbers come near them"
                 .into(),

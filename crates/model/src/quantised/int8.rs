@@ -7,13 +7,21 @@ use crate::native::kernels::int8::{Asymptote, Curve, Int8Isa, OUTPUTS, PIECES, P
 use crate::program::Program;
 use crate::tensor::{ByName, Tensor};
 
-/// The layers in these tensors, packed for an instruction set.
+/// The chains of layers in these tensors, packed for an instruction set.
 ///
 /// # Errors
-/// [`ModelError::Unsupported`] if the program is not a chain of layers, or with the name of a tensor that is missing or does not fit.
-pub(super) fn chain(program: &Program, tensors: &[Tensor], isa: Int8Isa) -> Result<Int8Chain, ModelError> {
-    let chain = Chain::of(program, None)?;
-    let found = ByName::new(tensors);
+/// [`ModelError::Unsupported`] if the program has no such chains, or with the name of a tensor that is missing or does not fit.
+pub(super) fn chains(
+    program: &Program,
+    tensors: &[Tensor],
+    isa: Int8Isa,
+) -> Result<Vec<Int8Chain>, ModelError> {
+    let all = ByName::new(tensors);
+    Chain::all_of(program, None)?.iter().map(|(prefix, chain)| packed(chain, &all.within(prefix), isa)).collect()
+}
+
+/// The layers of a chain.
+fn packed(chain: &Chain, found: &ByName<'_>, isa: Int8Isa) -> Result<Int8Chain, ModelError> {
     let (inputs, hidden) = (chain.layers[0].inputs, chain.layers[0].outputs);
     let padded = hidden.next_multiple_of(UNITS);
     let narrow = found.find("layer.0.weight", &[inputs, hidden])?.shorts()?;
@@ -30,7 +38,7 @@ pub(super) fn chain(program: &Program, tensors: &[Tensor], isa: Int8Isa) -> Resu
         bound: i32::from(largest(&bias)) + 2 * inputs as i32,
         weight,
         bias,
-        units: units(&found, 0, hidden)?,
+        units: units(found, 0, hidden)?,
     };
     let mut layers = Vec::new();
     for (l, shape) in chain.layers.iter().enumerate().skip(1) {
@@ -50,7 +58,7 @@ pub(super) fn chain(program: &Program, tensors: &[Tensor], isa: Int8Isa) -> Resu
             bias: wide("bias")?,
             ones: vec![1.0; width],
             units: match l + 1 < chain.layers.len() {
-                true => Some(units(&found, l, outputs)?),
+                true => Some(units(found, l, outputs)?),
                 false => None,
             },
         });

@@ -23,7 +23,8 @@ use std::sync::Arc;
 /// A number format of quantised networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberFormat {
-    /// 16-bit integers in the first layer, 8-bit integers in the others. For single networks with a hidden layer.
+    /// 16-bit integers in the first layer, 8-bit integers in the others. For single networks with a hidden layer, and for experts of this
+    /// kind that share no layers, if each row runs one of them.
     Int8,
     /// bfloat16 in layers of at least 32 inputs and 16 outputs, floats in the others. For all architectures but tables. Processors
     /// with AMX or AVX-512 BF16 multiply bfloat16 numbers faster than floats; others round the numbers and compute in floats.
@@ -65,8 +66,8 @@ impl QuantisedNetwork {
     /// them.
     ///
     /// # Errors
-    /// [`ModelError::Unsupported`] if the format does not suit the network, or if the number of parameters is wrong. Int8 needs a
-    /// single network with a hidden layer, with weights and inputs that fit 16 bits; bf16 needs a large layer.
+    /// [`ModelError::Unsupported`] if the format does not suit the network, or if the number of parameters is wrong. Int8 needs
+    /// single networks with a hidden layer, with weights and inputs that fit 16 bits; bf16 needs a large layer.
     ///
     /// # Panics
     /// If rows do not fit the program, or if there are none for int8.
@@ -107,10 +108,17 @@ impl QuantisedNetwork {
         let (plan, isa) = (Plan::new(program.clone(), false), Isa::detect());
         let (claim, params, layers) = match format {
             NumberFormat::Int8 => {
-                let (claim, isa) = (Claim::new(held)?, Int8Isa::available()[0]);
-                let chain = Arc::new(int8::chain(&program, &tensors, isa)?);
-                // Only the chain has parameters.
-                (claim, Default::default(), Reduced::int8(&plan, chain, isa))
+                let isa = Int8Isa::available()[0];
+                let chains = int8::chains(&program, &tensors, isa)?;
+                // All that learns is in the chains; tables pick one of several.
+                let (claim, params) = match chains.len() {
+                    1 => (Claim::new(held)?, Default::default()),
+                    _ => {
+                        let claim = Claim::new(held + 4 * program.parameters() as u64)?;
+                        (claim, plan.pad(&program.fixed_in(&tensors)?))
+                    }
+                };
+                (claim, params, Reduced::int8(&plan, chains, isa))
             }
             NumberFormat::Bf16 => {
                 let claim = Claim::new(held + 4 * program.parameters() as u64)?;

@@ -16,6 +16,7 @@ fn channels() -> Vec<Channel> {
         Channel::new("prior", ChannelKind::Value),
         Channel::new("turn", ChannelKind::Bits(5)),
         Channel::new("class", ChannelKind::Index(3)),
+        Channel::new("phase", ChannelKind::Index(4)),
     ]
 }
 
@@ -33,6 +34,7 @@ fn rows(count: usize, seed: u64) -> Rows {
         row.dense[120] = rng.random_range(-1.0..1.0);
         row.dense[121 + rng.random_range(0..5)] = 1.0;
         row.index[0] = rng.random_range(0..3);
+        row.index[1] = rng.random_range(0..4);
     }
     rows
 }
@@ -66,8 +68,8 @@ fn values(model: &mut dyn Predictor, rows: &Rows) -> Vec<f32> {
     values
 }
 
-/// Single networks, which suit both formats.
-const FORMS: [&str; 8] = [
+/// Single networks, and experts of which each row runs one, which suit both formats.
+const FORMS: [&str; 10] = [
     r#"{"mlp": {"inputs": ["board", "turn"], "hidden": [100, 40], "activation": "sigmoid", "init": 0.4}}"#,
     r#"{"mlp": {"inputs": ["board", "turn"], "hidden": [64], "activation": "tanh", "init": 0.3}}"#,
     r#"{"mlp": {"inputs": ["board"], "hidden": [130, 64, 17], "activation": "relu", "output": "linear", "init": "fan_in"}}"#,
@@ -76,6 +78,9 @@ const FORMS: [&str; 8] = [
     r#"{"mlp": {"inputs": ["board"], "hidden": [48], "activation": "sigmoid", "output": "sigmoid", "init": 0.4, "sensitivity": 1.5}}"#,
     r#"{"residual": {"on": "prior", "net": {"mlp": {"inputs": ["board"], "hidden": [40], "activation": "silu", "output": "linear", "init": 0.1}}}}"#,
     r#"{"mlp": {"hidden": [16, 16], "activation": "tanh", "inputs": ["board", "prior", "turn"]}}"#,
+    // One hidden layer of few units, which floats compute for all experts at once.
+    r#"{"symbolic": {"by": "class", "expert": {"mlp": {"inputs": ["board"], "hidden": [40], "init": "fan_in"}}}}"#,
+    r#"{"cells": {"by": ["class", "phase"], "experts": 4, "classes": 4, "expert": {"mlp": {"inputs": ["board", "turn"], "hidden": [40, 16], "activation": "sigmoid", "init": 0.4}}}}"#,
 ];
 
 /// An architecture that int8 does not suit.
@@ -113,7 +118,7 @@ fn distributions_are_near_to_floats() {
     let head = Head::Outcomes(OutcomeClass::loss_draw_win());
     let prior = r#"{"residual": {"on": "prior", "net": {"mlp": {"inputs": ["board"], "hidden": [40], "init": 0.1}}}}"#;
     for (text, format) in
-        [FORMS[0], FORMS[3], prior].into_iter().flat_map(|text| NumberFormat::ALL.map(|f| (text, f)))
+        [FORMS[0], FORMS[3], FORMS[9], prior].into_iter().flat_map(|text| NumberFormat::ALL.map(|f| (text, f)))
     {
         let (mut network, mut quantised) = pair(text, &head, format);
         let (mut wanted, mut found) = (Vec::new(), Vec::new());
@@ -176,7 +181,7 @@ fn what_does_not_suit_a_format_is_refused() {
     let refused = [
         (NumberFormat::Int8, EXPERTS, chain),
         (NumberFormat::Int8, r#"{"mlp": {"hidden": []}}"#, chain),
-        (NumberFormat::Int8, r#"{"symbolic": {"by": "class", "expert": {"mlp": {"hidden": [8]}}}}"#, chain),
+        (NumberFormat::Int8, r#"{"symbolic": {"by": "class", "expert": {"mlp": {"hidden": []}}}}"#, chain),
         (NumberFormat::Int8, r#"{"meta_pi": {"experts": 2, "expert": {"mlp": {"hidden": [8]}}}}"#, chain),
         (NumberFormat::Bf16, r#"{"mlp": {"inputs": ["board"], "hidden": [12]}}"#, "at least 32 inputs"),
     ];
