@@ -5,7 +5,8 @@ use adept_ground::shown::printable;
 use adept_ground::work::{Pace, time_left, time_text};
 use adept_ground::{notes, work};
 use adept_lab::tournament::shown;
-use adept_trainer::run::{Event, Match, Observer};
+use adept_trainer::config::Figure;
+use adept_trainer::run::{Evaluation, Event, Match, Observer};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::IsTerminal;
@@ -142,18 +143,8 @@ impl Progress {
                         self.line(&format!("warning: after {} {}, {warning}", evaluation.step, run.unit));
                     }
                 }
-                if let Some((against, equity)) = evaluation.equity.first() {
-                    run.figure = format!(", equity {:+.4} against {against}", equity.equity);
-                    if let Some(grade) = &evaluation.grade {
-                        run.figure = format!(", equity {:+.4}", equity.equity);
-                        run.figure += if grade.optimal { ", optimal" } else { ", not optimal" };
-                    }
-                } else if let Some(exploitability) = evaluation.exploitability {
-                    run.figure = format!(", exploitability {exploitability:.5}");
-                } else if let Some(first) = evaluation.matches.first() {
-                    run.figure = format!(", {} against {}", points(first), first.against);
-                } else if let Some(errors) = evaluation.rms {
-                    run.figure = format!(", RMS error {:.5}", errors.rms);
+                if let Some((figure, value)) = evaluation.watched() {
+                    run.figure = format!(", {}", watched(evaluation, figure, value));
                 }
             }
             Event::Ended(_) => {
@@ -283,11 +274,20 @@ pub(crate) fn show_notes() {
     });
 }
 
-/// The result of a match as text.
-fn points(found: &Match) -> String {
-    match &found.unit {
-        Some(unit) => format!("{} {unit}", shown(found.score, true)),
-        None => format!("points {:.4}", found.score),
+/// The figure of a measurement as text, with the first opponent if there is one.
+fn watched(evaluation: &Evaluation, figure: Figure, value: f64) -> String {
+    let text = format!("{} {}", figure.short(), figure.text(value));
+    match (figure, evaluation.equity.first(), evaluation.matches.first()) {
+        (Figure::Equity, Some((against, _)), _) => match &evaluation.grade {
+            Some(grade) if grade.optimal => text + ", optimal",
+            Some(_) => text + ", not optimal",
+            None => format!("{text} against {against}"),
+        },
+        (Figure::Matches, _, Some(Match { against, unit: Some(unit), .. })) => {
+            format!("{} {unit} against {against}", shown(value, true))
+        }
+        (Figure::Matches, _, Some(Match { against, unit: None, .. })) => format!("{text} against {against}"),
+        (Figure::Equity | Figure::Matches | Figure::Rms | Figure::Exploitability, ..) => text,
     }
 }
 

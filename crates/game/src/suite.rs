@@ -4,62 +4,63 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of measurement, during runs and on checkpoints.
-///
-/// ```
-/// use adept_game::Suite;
-///
-/// assert_eq!("move-loss".parse(), Ok(Suite::MoveLoss));
-/// assert_eq!(Suite::MoveLoss.name(), "move_loss"); // as in configs and reports
-/// assert!("speeds".parse::<Suite>().unwrap_err().starts_with("unknown suite `speeds`; known suites: equity, "));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Suite {
+/// Declares the suites, in the order of help: each with its documentation, its name in configs and reports, and a line for help.
+macro_rules! suites {
+    ($($(#[$about:meta])* $suite:ident, $name:literal, $line:literal;)+) => {
+        /// A kind of measurement, during runs and on checkpoints.
+        ///
+        /// ```
+        /// use adept_game::Suite;
+        ///
+        /// assert_eq!("move-loss".parse(), Ok(Suite::MoveLoss));
+        /// assert_eq!(Suite::MoveLoss.name(), "move_loss"); // as in configs and reports
+        /// assert!("speeds".parse::<Suite>().unwrap_err().starts_with("unknown suite `speeds`; known suites: equity, "));
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Suite {
+            $($(#[$about])* $suite,)+
+        }
+
+        impl Suite {
+            /// All suites with one-line descriptions.
+            pub const ALL: [(Self, &'static str); [$($line),+].len()] = [$((Self::$suite, $line)),+];
+
+            /// Its name in configs and reports.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$suite => $name,)+
+                }
+            }
+        }
+    };
+}
+
+suites! {
     /// Exact match equity of greedy play against opponents, in games whose states can be enumerated.
-    Equity,
+    Equity, "equity", "exact match equity of greedy play, in small games";
     /// Exact grades of greedy play in games without chance: against a best response, random and perfect play; moves above the
     /// shortest solution in games for one player.
-    Grade,
+    Grade, "grade", "exact: against a best response, random and perfect play; shortest solutions";
     /// Root mean square error of values against exact values, on sampled positions.
-    Rms,
+    Rms, "rms", "errors of values against exact values, on sampled positions";
     /// Value that choices lose, measured by exact values.
     #[serde(alias = "move-loss")]
-    MoveLoss,
+    MoveLoss, "move_loss", "value that choices lose, measured by exact values";
     /// Games against opponents, who take all other seats.
-    Matches,
+    Matches, "matches", "games against opponents, who take all other seats";
     /// Winnings of a best response, in small games with hidden information.
-    Exploitability,
+    Exploitability, "exploitability", "winnings of a best response, in small games with hidden information";
     /// Evaluations per second on this machine.
-    Speed,
+    Speed, "speed", "evaluations per second on this machine";
 }
 
 impl Suite {
-    /// All suites with one-line descriptions.
-    pub const ALL: [(Self, &'static str); 7] = [
-        (Self::Equity, "exact match equity of greedy play, in small games"),
-        (Self::Grade, "exact: against a best response, random and perfect play; shortest solutions"),
-        (Self::Rms, "errors of values against exact values, on sampled positions"),
-        (Self::MoveLoss, "value that choices lose, measured by exact values"),
-        (Self::Matches, "games against opponents, who take all other seats"),
-        (Self::Exploitability, "winnings of a best response, in small games with hidden information"),
-        (Self::Speed, "evaluations per second on this machine"),
-    ];
-
-    /// Suites that can be measured during a run.
-    pub const IN_RUNS: [Self; 5] =
-        [Self::Equity, Self::Grade, Self::Rms, Self::Matches, Self::Exploitability];
-
-    /// Its name in configs and reports.
-    pub fn name(self) -> &'static str {
+    /// Whether it can be measured during a run.
+    pub const fn is_in_runs(self) -> bool {
         match self {
-            Self::Equity => "equity",
-            Self::Grade => "grade",
-            Self::Rms => "rms",
-            Self::MoveLoss => "move_loss",
-            Self::Matches => "matches",
-            Self::Exploitability => "exploitability",
-            Self::Speed => "speed",
+            Self::Equity | Self::Grade | Self::Rms | Self::Matches | Self::Exploitability => true,
+            Self::MoveLoss | Self::Speed => false,
         }
     }
 }

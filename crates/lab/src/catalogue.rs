@@ -25,7 +25,7 @@ use adept_game::{
 };
 use adept_model::checkpoint::{Checkpoint, Manifest};
 use adept_play::{AnyRoom, Input, PlayError, PlayOptions, Played};
-use adept_trainer::config::{Config, Games, One, Rules, Suite, in_either};
+use adept_trainer::config::{Config, Games, MeasuredOn, One, Rules, in_either};
 use adept_trainer::labels::{self, LabelReport};
 use adept_trainer::positions;
 use adept_trainer::run::{
@@ -81,7 +81,7 @@ impl<G: Kit> AnyGame for G {
         // Kept until the end of this function.
         let keeper = OracleKeeper {
             game: self,
-            exact: config.figure() == Some(Suite::Rms),
+            exact: config.measured_on() == Some(MeasuredOn::Positions),
             observer,
             oracle: OnceLock::new(),
         };

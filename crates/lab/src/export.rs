@@ -5,9 +5,7 @@ use adept_erased::erased;
 use adept_game::{Kit, stream};
 use adept_model::checkpoint::{Checkpoint, Manifest, Quantisation, is_of_training};
 use adept_model::export::{self, About, onnx, to_torch};
-use adept_model::{
-    Architecture, ModelError, NumberFormat, Predictor, Program, QuantisedNetwork, Rows, Tensor,
-};
+use adept_model::{Form, ModelError, NumberFormat, Predictor, Program, QuantisedNetwork, Rows, Tensor};
 use adept_trainer::positions::rows_of_own_games;
 use adept_trainer::run::TrainError;
 use serde::Serialize;
@@ -198,9 +196,9 @@ fn program(checkpoint: &Checkpoint) -> Result<(Program, Vec<f32>), TrainError> {
     let Checkpoint { manifest, tensors, .. } = checkpoint;
     not_quantised(checkpoint)?;
     if manifest.kind != "network" {
-        let what = match &manifest.architecture {
-            Architecture::Blind(_) => "sets of bits that a blind learner found",
-            _ => "a table of positions",
+        let what = match manifest.architecture.form() {
+            Form::Blind(_) => "sets of bits that a blind learner found",
+            Form::Table(_) | Form::Network => "a table of positions",
         };
         let message = format!("{what}: this is not a network and has no graph, export it as safetensors");
         return Err(ModelError::Unsupported(message).into());

@@ -12,7 +12,7 @@ use crate::statistics::{mean_sd, plus_minus};
 use adept_ground::{files::Files, limits, shown::printable};
 use adept_model::checkpoint::{self, Manifest, Rival, Strength};
 use adept_model::{Description, ExpertUse, ModelError};
-use adept_trainer::config::{Config, Examples};
+use adept_trainer::config::{Config, Examples, Figure, MeasuredOn};
 use adept_trainer::run::{Record, Score, TrainError, record_of};
 use serde::Serialize;
 use std::fmt::Write;
@@ -123,8 +123,8 @@ fn document(
 ) -> Result<Published, TrainError> {
     let (run, record) = &runs[0];
     // Measure the checkpoint itself. Results of games against opponents come from the runs.
-    let mut suites: Vec<Suite> =
-        record.config.figure().filter(|f| *f != Suite::Matches).into_iter().collect();
+    let main = record.config.figure().filter(|figure| figure.measured_on() != MeasuredOn::Games);
+    let mut suites: Vec<Suite> = main.map(Figure::suite).into_iter().collect();
     suites.extend(options.move_loss.then_some(Suite::MoveLoss));
     suites.push(Suite::Speed);
     let measure = |suites: Vec<Suite>| {
@@ -263,9 +263,11 @@ fn facts(
     let ((_, record), size, unit) = (&runs[0], &described.size, config.learn.unit());
     let mut text = String::new();
     let step = score(record, options.best).map_or(record.step, |s| s.step);
-    let chosen = match (options.best, config.figure()) {
-        (true, Some(Suite::Rms)) => "lowest error on validation positions".into(),
-        (true, _) => "best measurement".into(),
+    let chosen = match (options.best, config.measured_on()) {
+        (true, Some(MeasuredOn::Positions)) => "lowest error on validation positions".into(),
+        (true, Some(MeasuredOn::Opponent | MeasuredOn::Games | MeasuredOn::BestResponses) | None) => {
+            "best measurement".into()
+        }
         (false, _) => format!("the last, after {step} {unit}"),
     };
     let _ = writeln!(
@@ -369,11 +371,12 @@ fn figures(record: &Record, best: bool, report: &Report) -> String {
 /// Figures that the runs measured.
 fn results(runs: &[(PathBuf, Record)], best: bool, config: &Config) -> String {
     let (_, record) = &runs[0];
+    let is_played = config.measured_on() == Some(MeasuredOn::Games);
     let mut text = String::new();
     if let (true, Some(against)) = (config.measures(Suite::Matches), config.evaluate_against().first()) {
         let in_unit = runs.iter().find_map(|(_, r)| r.r#final.as_ref()?.unit.as_deref());
         let what = in_unit.map_or("Points per game".into(), |unit| format!("{unit} per game and seat"));
-        if config.figure() == Some(Suite::Matches) {
+        if is_played {
             let references = References::read(&runs[0].0);
             let beside = references.map_or_else(String::new, |r| format!("; {}", r.baseline));
             let _ = writeln!(
@@ -387,7 +390,7 @@ fn results(runs: &[(PathBuf, Record)], best: bool, config: &Config) -> String {
             let _ = writeln!(text, "{what} against {against}, {games} games: {found:+.4}.\n");
         }
     }
-    if runs.len() > 1 || config.figure() == Some(Suite::Matches) {
+    if runs.len() > 1 || is_played {
         for (name, best) in [("At the end of the run", false), ("Chosen during the run", true)] {
             let figures = figures_of(runs, best);
             if !figures.is_empty() {

@@ -9,7 +9,7 @@ use crate::checkpoints;
 use crate::compare::{self, CompareError};
 use crate::curves::{self, Curve, Mean, Reference, References, Show};
 use crate::gates::{self, CellMap};
-use crate::measure::{self, Bin, ErrorsOf, EvaluateOptions, Kinds, Suite};
+use crate::measure::{self, Bin, ErrorsOf, EvaluateOptions, Kinds};
 use crate::statistics::Sample;
 use adept_ground::files::Files;
 use adept_ground::shown::shell_path;
@@ -347,17 +347,11 @@ impl CurvePlot<'_> {
     fn kind(&self) -> (String, bool, &str, &'static str) {
         let config = &self.mean.config;
         let (label, is_log) = match (self.mean.figure, config.head) {
-            (Some(figure), _) => (curves::label(config), curves::is_error(figure)),
+            (Some(figure), _) => (curves::label(config), figure.is_error()),
             (None, HeadName::Outcomes) => ("log loss on what was learned from".into(), false),
             (None, _) => ("loss on what was learned from".into(), true),
         };
         (label, is_log, &config.game.rules, config.learn.unit())
-    }
-
-    /// The best equity that any player can reach, if known.
-    fn best(&self) -> Option<f64> {
-        let references = self.mean.references.as_ref().filter(|_| self.mean.figure == Some(Suite::Equity))?;
-        Some(references.best.value)
     }
 }
 
@@ -402,7 +396,7 @@ fn pictures(experiments: &[Experiment], marks: &[Mark]) -> Result<Vec<Value>, Mo
                 &shown,
                 |_, value| value,
             ));
-            let best: Option<Vec<f64>> = group.iter().map(CurvePlot::best).collect();
+            let best: Option<Vec<f64>> = group.iter().map(|plot| plot.mean.optimum()).collect();
             if let Some(best) = best {
                 let values = references.iter().map(|r| (&*r.name, r.value));
                 let far: Vec<Mark> = values

@@ -8,33 +8,65 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
-/// A function from rows to values, with parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Architecture {
+/// Declares the kinds of architectures: each with its documentation, its key in a config, and a line for `list architectures`.
+macro_rules! architectures {
+    ($($(#[$about:meta])* $kind:ident, $key:literal, $line:literal;)+) => {
+        /// A function from rows to values, with parameters.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Architecture {
+            $($(#[$about])* $kind($kind),)+
+        }
+
+        impl Architecture {
+            /// Name and one-line description of every architecture.
+            pub const KINDS: [(&'static str, &'static str); [$($key),+].len()] = [$(($key, $line)),+];
+
+            /// The architecture's key in a config: `mlp`, `hme`, …
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => $key,)+
+                }
+            }
+        }
+    };
+}
+
+architectures! {
     /// A multi-layer perceptron.
-    Mlp(Mlp),
+    Mlp, "mlp", "multi-layer perceptron, any layers and activations, optional neuron sensitivities";
     /// A hierarchical mixture of experts: competing experts, trained by likelihood (Jordan & Jacobs).
-    Hme(Hme),
+    Hme, "hme", "hierarchical mixture of experts: competing experts, trained by likelihood";
     /// Meta-Pi: co-operating experts, trained by the squared error of their blend (Hampshire & Waibel).
-    MetaPi(MetaPi),
+    MetaPi, "meta_pi", "Meta-Pi: co-operating experts, trained by the squared error of their blend";
     /// An index channel of the encoder selects the expert.
-    Symbolic(Symbolic),
+    Symbolic, "symbolic", "an index channel of the encoder selects the expert";
     /// A table over two index channels selects the expert. The table is learned from the run's examples.
-    Cells(Cells),
+    Cells, "cells", "a table over two index channels, learned from examples, selects the expert";
     /// Layers that all experts of another architecture share.
-    Shared(Shared),
+    Shared, "shared", "layers that the networks of another architecture share, such as the experts of a mixture";
     /// A module for each channel, joined as the channels say what they are made of: the hierarchy that follows from the rules
     /// of a game.
-    Modules(Modules),
+    Modules, "modules", "a module for each channel, joined as the rules of a game say (encoder `rules`)";
     /// One value per position. At the top level: a table that adds an entry for each new position.
-    Lookup(Lookup),
+    Lookup, "lookup", "one value per position; at the top level a table that grows";
     /// Weights of sets of bits, found by the learner, which is told nothing about them. Only at the top level.
-    Blind(Blind),
+    Blind, "blind", "weights of sets of bits, found by the learner, which is told nothing about them";
     /// A value p from the encoder, corrected by a network: y = tanh(atanh(p) + z).
-    Residual(Residual),
+    Residual, "residual", "a value from a channel of the encoder, corrected by a network: tanh(atanh(p) + z)";
     /// A value from the encoder, unchanged: a frozen expert.
-    Frozen(Frozen),
+    Frozen, "frozen", "a value from a channel of the encoder, unchanged: an expert that does not learn";
+}
+
+/// How an architecture computes and learns at the top level.
+#[derive(Clone, Copy, Debug)]
+pub enum Form<'a> {
+    /// By a program, which [`lower`](crate::lower()) makes.
+    Network,
+    /// As a table that grows: [`Table`](crate::Table).
+    Table(&'a Lookup),
+    /// As the blind learner: [`BlindLearner`](crate::BlindLearner).
+    Blind(&'a Blind),
 }
 
 /// A multi-layer perceptron: y = f(β ∘ (W x + b)) for each layer.
@@ -705,19 +737,48 @@ impl Architecture {
 
     /// Number of times that learned cells are reassigned, the most of all nodes.
     pub fn reassigns(&self, channels: &[Channel]) -> u64 {
+        let own = if let Self::Cells(cells) = self { cells.reassign } else { 0 };
+        let below = self.below(channels).into_iter().map(|(_, node)| node.reassigns(channels));
+        below.max().unwrap_or(0).max(own)
+    }
+
+    /// How it computes and learns at the top level.
+    pub fn form(&self) -> Form<'_> {
         match self {
-            Self::Cells(cells) => cells.reassign.max(cells.expert.reassigns(channels)),
-            Self::Residual(residual) => residual.net.reassigns(channels),
-            Self::Shared(shared) => shared.top.reassigns(channels),
-            _ => {
-                self.experts(channels).into_iter().map(|expert| expert.reassigns(channels)).max().unwrap_or(0)
-            }
+            Self::Lookup(lookup) => Form::Table(lookup),
+            Self::Blind(blind) => Form::Blind(blind),
+            Self::Mlp(_)
+            | Self::Hme(_)
+            | Self::MetaPi(_)
+            | Self::Symbolic(_)
+            | Self::Cells(_)
+            | Self::Shared(_)
+            | Self::Modules(_)
+            | Self::Residual(_)
+            | Self::Frozen(_) => Form::Network,
         }
     }
 
     /// Whether it grows while it learns, and so has no program: a table, or the blind learner.
     pub fn grows(&self) -> bool {
-        matches!(self, Self::Lookup(_) | Self::Blind(_))
+        !matches!(self.form(), Form::Network)
+    }
+
+    /// Whether it maximises a likelihood, rather than minimising the error of its output.
+    pub fn learns_by_likelihood(&self) -> bool {
+        match self {
+            Self::Hme(_) => true,
+            Self::Mlp(_)
+            | Self::MetaPi(_)
+            | Self::Symbolic(_)
+            | Self::Cells(_)
+            | Self::Shared(_)
+            | Self::Modules(_)
+            | Self::Lookup(_)
+            | Self::Blind(_)
+            | Self::Residual(_)
+            | Self::Frozen(_) => false,
+        }
     }
 
     /// Settings that work but hardly ever learn well, each as a sentence with its path in the config.
@@ -791,41 +852,6 @@ impl Architecture {
             Self::Mlp(_) | Self::Modules(_) | Self::Lookup(_) | Self::Blind(_) | Self::Frozen(_) => {}
         }
     }
-
-    /// The architecture's key in a config: `mlp`, `hme`, …
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Mlp(_) => "mlp",
-            Self::Hme(_) => "hme",
-            Self::MetaPi(_) => "meta_pi",
-            Self::Symbolic(_) => "symbolic",
-            Self::Cells(_) => "cells",
-            Self::Shared(_) => "shared",
-            Self::Modules(_) => "modules",
-            Self::Lookup(_) => "lookup",
-            Self::Blind(_) => "blind",
-            Self::Residual(_) => "residual",
-            Self::Frozen(_) => "frozen",
-        }
-    }
-
-    /// Name and one-line description of every architecture.
-    pub const KINDS: [(&'static str, &'static str); 11] = [
-        ("mlp", "multi-layer perceptron, any layers and activations, optional neuron sensitivities"),
-        ("hme", "hierarchical mixture of experts: competing experts, trained by likelihood"),
-        ("meta_pi", "Meta-Pi: co-operating experts, trained by the squared error of their blend"),
-        ("symbolic", "an index channel of the encoder selects the expert"),
-        ("cells", "a table over two index channels, learned from examples, selects the expert"),
-        (
-            "shared",
-            "layers that the networks of another architecture share, such as the experts of a mixture",
-        ),
-        ("modules", "a module for each channel, joined as the rules of a game say (encoder `rules`)"),
-        ("lookup", "one value per position; at the top level a table that grows"),
-        ("blind", "weights of sets of bits, found by the learner, which is told nothing about them"),
-        ("residual", "a value from a channel of the encoder, corrected by a network: tanh(atanh(p) + z)"),
-        ("frozen", "a value from a channel of the encoder, unchanged: an expert that does not learn"),
-    ];
 }
 
 #[cfg(test)]

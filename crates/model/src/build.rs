@@ -1,6 +1,6 @@
 //! Builds the learner of an architecture.
 
-use crate::architecture::Architecture;
+use crate::architecture::{Architecture, Form};
 use crate::blind::BlindLearner;
 use crate::device::{Compute, Engine};
 use crate::error::ModelError;
@@ -73,12 +73,10 @@ pub fn build_on(
             "a lookup table and the blind learner do not learn with tensors: use the native engine".into(),
         ));
     }
-    match architecture {
-        Architecture::Lookup(lookup) => return Ok(Box::new(Table::new(lookup, channels, head, optimiser)?)),
-        Architecture::Blind(blind) => {
-            return Ok(Box::new(BlindLearner::new(blind, channels, head, optimiser)?));
-        }
-        _ => {}
+    match architecture.form() {
+        Form::Table(lookup) => return Ok(Box::new(Table::new(lookup, channels, head, optimiser)?)),
+        Form::Blind(blind) => return Ok(Box::new(BlindLearner::new(blind, channels, head, optimiser)?)),
+        Form::Network => {}
     }
     let program = Arc::new(lower(architecture, channels, head)?);
     let claim = Claim::new(memory(&program, optimiser))?;

@@ -177,20 +177,13 @@ fn collect<'a>(
     (on, below): (Option<&'a Option<String>>, Option<&'a Shared>),
     sites: &mut Vec<Site<'a>>,
 ) {
-    match node {
-        Architecture::Residual(Residual { on, net }) => {
-            collect(net, channels, format!("{name}net."), (Some(on), below), sites);
-            return;
-        }
-        Architecture::Shared(shared) => {
-            collect(&shared.top, channels, format!("{name}top."), (on, Some(shared)), sites);
-            return;
-        }
-        Architecture::Cells(cells) => sites.push(Site { name: name.clone(), cells, on, below }),
-        _ => {}
+    if let Architecture::Cells(cells) = node {
+        sites.push(Site { name: name.clone(), cells, on, below });
     }
-    for (i, expert) in node.experts(channels).into_iter().enumerate() {
-        collect(expert, channels, format!("{name}expert.{i}."), (on, below), sites);
+    let on = if let Architecture::Residual(residual) = node { Some(&residual.on) } else { on };
+    let below = if let Architecture::Shared(shared) = node { Some(shared) } else { below };
+    for (part, node) in node.below(channels) {
+        collect(node, channels, format!("{name}{part}."), (on, below), sites);
     }
 }
 
@@ -369,9 +362,8 @@ fn learned(
 fn inputs_of(expert: &Architecture, channels: &[Channel]) -> Option<Vec<String>> {
     match expert {
         Architecture::Mlp(mlp) => mlp.inputs.clone(),
-        Architecture::Residual(residual) => inputs_of(&residual.net, channels),
         Architecture::Shared(shared) => shared.inputs.clone(),
-        other => other.experts(channels).first().and_then(|first| inputs_of(first, channels)),
+        other => other.below(channels).first().and_then(|(_, first)| inputs_of(first, channels)),
     }
 }
 

@@ -45,7 +45,7 @@ pub use adept_rows::{
     Channel, ChannelKind, Layout, OutcomeClass, OutcomeMask, RowMut, RowSink, Rows, RowsError, RowsView,
     Samples,
 };
-pub use architecture::Architecture;
+pub use architecture::{Architecture, Form};
 pub use blind::BlindLearner;
 pub use build::{build, build_on};
 pub use cells::{CellExamples, find_cells, reassigned_cells};

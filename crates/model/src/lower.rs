@@ -60,7 +60,7 @@ pub fn lower(architecture: &Architecture, channels: &[Channel], head: &Head) -> 
             _ => Vec::new(),
         },
         clusters: builder.clusters,
-        mixture_density: matches!(architecture, Architecture::Hme(_)),
+        mixture_density: architecture.learns_by_likelihood(),
     })
 }
 

@@ -56,22 +56,34 @@ impl Architecture {
         }
     }
 
+    /// The nodes directly below this one over rows of these channels, with the prefixes of their parameter names: `expert.0`, `net`
+    /// or `top`.
+    pub(crate) fn below(&self, channels: &[Channel]) -> Vec<(String, &Self)> {
+        match self {
+            Self::Residual(residual) => vec![("net".into(), &*residual.net)],
+            Self::Shared(shared) => vec![("top".into(), &*shared.top)],
+            Self::Mlp(_)
+            | Self::Modules(_)
+            | Self::Lookup(_)
+            | Self::Blind(_)
+            | Self::Frozen(_)
+            | Self::Hme(_)
+            | Self::MetaPi(_)
+            | Self::Symbolic(_)
+            | Self::Cells(_) => {
+                let experts = self.experts(channels).into_iter().enumerate();
+                experts.map(|(i, expert)| (format!("expert.{i}"), expert)).collect()
+            }
+        }
+    }
+
     /// All networks below this node, with the prefixes of their parameter names: `expert.0`, `expert.0.expert.1`,
     /// `net`, … Excludes lookups: a nested table has a fixed size, a table of its own grows. Excludes what stands on shared
     /// layers, because it is no network without them.
     pub fn parts(&self, channels: &[Channel]) -> Vec<(String, &Self)> {
         let mut parts = Vec::new();
-        let nodes = match self {
-            Self::Residual(residual) => vec![("net".into(), &*residual.net)],
-            Self::Shared(_) => Vec::new(),
-            _ => {
-                let experts = self.experts(channels).into_iter().enumerate();
-                experts.map(|(i, expert)| (format!("expert.{i}"), expert)).collect()
-            }
-        };
-        for (name, node) in
-            nodes.into_iter().filter(|(_, node)| !matches!(node, Self::Lookup(_) | Self::Blind(_)))
-        {
+        let nodes = if let Self::Shared(_) = self { Vec::new() } else { self.below(channels) };
+        for (name, node) in nodes.into_iter().filter(|(_, node)| !node.grows()) {
             let below = node.parts(channels).into_iter();
             let below: Vec<_> = below.map(|(inner, node)| (format!("{name}.{inner}"), node)).collect();
             parts.push((name, node));
@@ -82,12 +94,8 @@ impl Architecture {
 
     /// Whether a node has learned cells.
     pub fn has_cells(&self, channels: &[Channel]) -> bool {
-        match self {
-            Self::Cells(_) => true,
-            Self::Residual(residual) => residual.net.has_cells(channels),
-            Self::Shared(shared) => shared.top.has_cells(channels),
-            _ => self.experts(channels).into_iter().any(|expert| expert.has_cells(channels)),
-        }
+        matches!(self, Self::Cells(_))
+            || self.below(channels).iter().any(|(_, node)| node.has_cells(channels))
     }
 
     /// Checks that weights of `found` fit this architecture, both with this head: they need the same inputs, layers, activations, gates and

@@ -11,7 +11,7 @@ use adept_lab::statistics::interval95;
 use adept_lab::sweep::{Grid, SweepError, SweepEvent, SweepSpec, Together, What, together};
 use adept_library::Catalogue;
 use adept_library::ground::limits;
-use adept_trainer::config::{Config, Source, Suite, folder_name};
+use adept_trainer::config::{Config, Figure, Source, folder_name};
 use adept_trainer::run::{Cancel, Event, Observer, TrainError, TrainOptions};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
@@ -109,13 +109,15 @@ fn check_files(name: &str, source: &Source, grid: &Grid) -> PyResult<()> {
 /// The column of a frame by which runs of a config are compared, and whether more is better.
 fn figure(config: &Config) -> (String, bool) {
     let against = || config.evaluate_against().into_iter().next().unwrap_or_default();
-    match config.figure() {
-        Some(Suite::Equity) => (format!("equity/{}/equity", against()), true),
-        Some(Suite::Matches) => (format!("matches/{}/score", against()), true),
-        Some(Suite::Rms) => ("rms/rms".into(), false),
-        Some(Suite::Exploitability) => ("exploitability".into(), false),
-        Some(Suite::Grade | Suite::MoveLoss | Suite::Speed) | None => ("loss".into(), false),
-    }
+    let figure = config.figure();
+    let column = match figure {
+        Some(Figure::Equity) => format!("equity/{}/equity", against()),
+        Some(Figure::Matches) => format!("matches/{}/score", against()),
+        Some(Figure::Rms) => "rms/rms".into(),
+        Some(Figure::Exploitability) => "exploitability".into(),
+        None => "loss".into(),
+    };
+    (column, figure.is_some_and(|figure| !figure.is_error()))
 }
 
 /// Reports the events of a study, and progress of each run now and then.

@@ -349,3 +349,17 @@ fn of_agent(agent: &str) -> Result<Holdem> {
         None => Ok(usual),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_commands_names_every_protocol() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/commands.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        for protocol in Serve.command().get_subcommands().map(clap::Command::get_name) {
+            assert!(page.contains(&format!("`adept serve {protocol}")), "{protocol}");
+        }
+    }
+}

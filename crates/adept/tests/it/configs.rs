@@ -541,3 +541,22 @@ fn the_page_of_config_keys_is_what_the_schema_says() {
     let (_, found) = page.split_once("\n## ").unwrap();
     assert!(format!("## {found}") == keys, "write it anew: a head, then `adept config keys`");
 }
+
+#[test]
+fn pages_name_every_architecture_and_suite() {
+    let kinds = adept_model::Architecture::KINDS.map(|(kind, _)| kind.to_string());
+    let suites = Suite::ALL.map(|(suite, _)| suite.name().replace('_', "-"));
+    let pages = [
+        ("docs/formats.md", &kinds[..]),
+        ("docs/training.md", &kinds),
+        ("docs/outcomes.md", &kinds),
+        ("docs/commands.md", &suites),
+        ("docs/glossary.md", &suites),
+    ];
+    for (page, names) in pages {
+        let text =
+            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page)).unwrap();
+        let missing: Vec<_> = names.iter().filter(|name| !text.contains(&format!("`{name}`"))).collect();
+        assert!(missing.is_empty(), "{page} does not name {missing:?}");
+    }
+}

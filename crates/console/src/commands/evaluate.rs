@@ -6,7 +6,7 @@ use crate::output;
 use adept_arena::naming::{AgentSpec, Play};
 use adept_arena::search::SearchOptions;
 use adept_arena::{MoveLoss, OpenError, WinDrawLoss};
-use adept_game::Difference;
+use adept_game::{Difference, Suite};
 use adept_ground::files::Files;
 use adept_lab::Catalogue;
 use adept_lab::checkpoints;
@@ -126,13 +126,17 @@ fn report_text(report: &Report, search: Option<&SearchOptions>) -> String {
     let ahead = search.map_or_else(String::new, |search| format!("search:{search}:"));
     let of = report.checkpoint.display();
     let mut text = format!("{ahead}{of} ({}, {} {})\n", report.game, report.step, report.unit);
-    let text_of = [
-        report.equity.as_ref().map(equity_text),
-        report.grade.as_ref().map(|found| format!("\n{}", grades(found))),
-        report.rms.as_ref().map(rms_text),
-        report.move_loss.as_ref().map(move_loss_text),
-        report.matches.as_ref().map(matches_text),
-        report.exploitability.as_ref().map(exploitability_text),
+    let of_suite = |(suite, _)| match suite {
+        Suite::Equity => report.equity.as_ref().map(equity_text),
+        Suite::Grade => report.grade.as_ref().map(|found| format!("\n{}", grades(found))),
+        Suite::Rms => report.rms.as_ref().map(rms_text),
+        Suite::MoveLoss => report.move_loss.as_ref().map(move_loss_text),
+        Suite::Matches => report.matches.as_ref().map(matches_text),
+        Suite::Exploitability => report.exploitability.as_ref().map(exploitability_text),
+        // At the end.
+        Suite::Speed => None,
+    };
+    let others = [
         report.positions.as_ref().map(file_text),
         report.valued.as_ref().map(valued_text),
         report.decisions.as_ref().map(decisions_text),
@@ -141,7 +145,8 @@ fn report_text(report: &Report, search: Option<&SearchOptions>) -> String {
         report.experts.as_ref().map(experts_text),
         report.speed.as_deref().map(speed_text),
     ];
-    text.extend(text_of.into_iter().flatten());
+    text.extend(Suite::ALL.into_iter().filter_map(of_suite));
+    text.extend(others.into_iter().flatten());
     text
 }
 

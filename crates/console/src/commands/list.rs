@@ -17,7 +17,7 @@ use adept_lab::measure::ClassShares;
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::device::devices;
 use adept_model::{Architecture, ModelError};
-use adept_trainer::config::Suite;
+use adept_trainer::config::Figure;
 use adept_trainer::run::{RunSummary, list_runs};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
@@ -285,16 +285,10 @@ pub(crate) fn runs(args: &RunsArgs, as_json: bool) -> Result<()> {
     }
     let number = |r: &RunSummary, v: Option<f64>| match (v, r.figure) {
         (None, _) => "–".to_string(),
-        (Some(v), Some("equity")) => format!("{v:+.4}"),
-        (Some(v), Some("matches")) => format!("{v:.4}"),
+        (Some(v), Some(figure)) if !figure.is_error() => figure.text(v),
         (Some(v), _) => output::short(v),
     };
-    let measure = |r: &RunSummary| match r.figure {
-        Some("rms") => "RMS error".to_string(),
-        Some("matches") => "points".into(),
-        Some(figure) => figure.into(),
-        None => "–".into(),
-    };
+    let measure = |r: &RunSummary| r.figure.map_or("–", |figure| figure.short()).to_string();
     let rows = runs.iter().map(|r| {
         let step = if r.step == r.games { r.step.to_string() } else { format!("{}/{}", r.step, r.games) };
         let (run, seconds) = (inside(folder, &r.run).display().to_string(), format!("{:.1}", r.seconds));
@@ -351,7 +345,7 @@ fn plot(runs: &[PathBuf], show: Show, marks: &[Mark], out: Option<&Path>, as_jso
                     curve.points.iter().map(|p| json!({ "step": p.step, "mean": p.mean, "sd": p.sd }));
                 json!({
                     "name": curve.name,
-                    "figure": curve.figure.map_or("loss", Suite::name),
+                    "figure": curve.figure.map_or("loss", Figure::name),
                     "runs": curve.runs,
                     "references": curve.references,
                     "points": points.collect::<Vec<_>>(),

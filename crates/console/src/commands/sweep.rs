@@ -9,7 +9,7 @@ use adept_lab::files;
 use adept_lab::seeds::Seeds;
 use adept_lab::sweep::{Grid, SweepEvent, SweepOptions, What, sweep};
 use adept_lab::tournament::shown;
-use adept_trainer::config::{Config, Source};
+use adept_trainer::config::{Config, Figure, Source};
 use adept_trainer::run::{Event, Record};
 use anyhow::{Result, bail};
 use std::collections::HashSet;
@@ -92,13 +92,16 @@ fn tell(progress: &Progress, event: SweepEvent<'_>) {
 }
 
 fn figure(record: &Record) -> String {
-    record.r#final.as_ref().map_or_else(String::new, |score| match (score.equity, score.matches) {
-        (None, Some(found)) if score.unit.is_some() => {
-            format!("{} {} per game, ", shown(found, true), score.unit.as_deref().unwrap_or_default())
+    let order: [Figure; Figure::COUNT] =
+        [Figure::Equity, Figure::Matches, Figure::Exploitability, Figure::Rms];
+    record.r#final.as_ref().map_or_else(String::new, |score| {
+        let found = order.into_iter().find_map(|figure| Some((figure, score.value(figure)?)));
+        match (found.unwrap_or((Figure::Rms, f64::NAN)), &score.unit) {
+            ((Figure::Matches, value), Some(unit)) => format!("{} {unit} per game, ", shown(value, true)),
+            ((Figure::Matches, value), None) => format!("{} points per game, ", Figure::Matches.text(value)),
+            ((figure @ (Figure::Equity | Figure::Exploitability | Figure::Rms), value), _) => {
+                format!("{} {}, ", figure.short(), figure.text(value))
+            }
         }
-        (Some(equity), _) => format!("equity {equity:+.4}, "),
-        (None, Some(points)) => format!("{points:.4} points per game, "),
-        (None, None) if score.exploitability.is_some() => format!("exploitability {:.5}, ", score.figure()),
-        (None, None) => format!("RMS error {:.5}, ", score.figure()),
     })
 }

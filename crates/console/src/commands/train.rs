@@ -20,7 +20,7 @@ use adept_lab::tournament;
 use adept_lab::{AnyGame, Catalogue};
 use adept_model::{ExpertUse, LIVE};
 use adept_ranks::Ranks;
-use adept_trainer::config::{self, Config, HeadName, Source, Suite};
+use adept_trainer::config::{self, Config, Figure, HeadName, MeasuredOn, Source};
 use adept_trainer::run::{Host, OnRanks, Record, Score, Steering, TrainError, TrainOptions};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -258,22 +258,30 @@ fn score(score: Option<&Score>) -> Value {
 }
 
 fn figures(score: Option<&Score>) -> Value {
-    score.map_or(Value::Null, |s| match s.rms {
-        _ if s.exploitability.is_some() => json!({ "exploitability": s.exploitability, "step": s.step }),
-        _ if s.unit.is_some() => json!({ "matches": s.matches, "unit": s.unit, "step": s.step }),
-        _ if s.matches.is_some() => json!({ "matches": s.matches, "step": s.step }),
-        Some(errors) => json!({
-            "rms": errors.rms,
-            // The error of the winning probability (1 + V)/2.
-            "rms_probability": errors.rms / 2.0,
-            "mae": errors.mae,
-            "max": errors.max,
-            "rows": errors.rows,
-            "validation": s.validation,
-            "step": s.step,
-        }),
-        None => {
-            json!({ "equity": s.equity, "first": s.seats.first(), "second": s.seats.last(), "step": s.step })
+    let order: [Figure; Figure::COUNT] =
+        [Figure::Exploitability, Figure::Matches, Figure::Rms, Figure::Equity];
+    score.map_or(Value::Null, |s| {
+        match order.into_iter().find(|figure| s.value(*figure).is_some()).unwrap_or(Figure::Equity) {
+            Figure::Exploitability => json!({ "exploitability": s.exploitability, "step": s.step }),
+            Figure::Matches if s.unit.is_some() => {
+                json!({ "matches": s.matches, "unit": s.unit, "step": s.step })
+            }
+            Figure::Matches => json!({ "matches": s.matches, "step": s.step }),
+            Figure::Rms => s.rms.map_or(Value::Null, |errors| {
+                json!({
+                    "rms": errors.rms,
+                    // The error of the winning probability (1 + V)/2.
+                    "rms_probability": errors.rms / 2.0,
+                    "mae": errors.mae,
+                    "max": errors.max,
+                    "rows": errors.rows,
+                    "validation": s.validation,
+                    "step": s.step,
+                })
+            }),
+            Figure::Equity => json!({
+                "equity": s.equity, "first": s.seats.first(), "second": s.seats.last(), "step": s.step
+            }),
         }
     })
 }
@@ -313,7 +321,7 @@ fn as_value(
     let mut value = match runs {
         [(path, record)] if !several => one(path, record),
         runs => {
-            let name = runs.iter().find_map(|(_, r)| r.config.figure()).map_or("equity", Suite::name);
+            let name = runs.iter().find_map(|(_, r)| r.config.figure()).map_or("equity", Figure::name);
             let figures = |f: fn(&Record) -> Option<&Score>| {
                 let values: Vec<f64> = runs.iter().filter_map(|(_, r)| f(r)).map(Score::figure).collect();
                 let summary = mean_sd(&values);
@@ -341,7 +349,7 @@ fn as_text(
     unit_of_game: Option<&Unit>,
 ) -> String {
     let figure = config.figure();
-    let in_units = unit_of_game.is_some() && figure == Some(Suite::Matches);
+    let in_units = unit_of_game.is_some() && config.measured_on() == Some(MeasuredOn::Games);
     let mut text = String::new();
     if let ([(path, record)], Some(figure)) = (runs, figure) {
         let points = curves::points(path, record).unwrap_or_default();
@@ -380,16 +388,21 @@ fn as_text(
 /// A table with a row for each run.
 fn results(runs: &[(PathBuf, Record)], config: &Config, in_units: bool) -> String {
     let (figure, unit) = (config.figure(), config.learn.unit());
-    let details: &[&str] = match figure {
-        Some(Suite::Rms) => &["mean abs.", "largest"],
-        Some(Suite::Equity) => &["as first", "as second"],
-        _ => &[],
+    type Detail = (&'static str, fn(&Score) -> Option<f64>);
+    let details: &[Detail] = match figure {
+        Some(Figure::Rms) => {
+            &[("mean abs.", |s| s.rms.map(|e| e.mae)), ("largest", |s| s.rms.map(|e| e.max))]
+        }
+        Some(Figure::Equity) => {
+            &[("as first", |s| s.seats.first().copied()), ("as second", |s| s.seats.last().copied())]
+        }
+        Some(Figure::Exploitability | Figure::Matches) | None => &[],
     };
     // Without exact values to choose by, no checkpoint is the best.
     let has_best = runs.iter().any(|(_, r)| r.best.is_some());
     let at = format!("at {}", unit.trim_end_matches('s'));
     let mut header = vec!["run", unit, "seconds", "final"];
-    header.extend(details);
+    header.extend(details.iter().map(|(name, _)| name));
     if has_best {
         header.extend(["best", &at]);
     }
@@ -407,10 +420,7 @@ fn results(runs: &[(PathBuf, Record)], config: &Config, in_units: bool) -> Strin
             format!("{:.1}", r.seconds),
             number(last.map(Score::figure)),
         ];
-        if !details.is_empty() {
-            row.push(number(last.and_then(|s| s.rms.map(|e| e.mae).or(s.seats.first().copied()))));
-            row.push(number(last.and_then(|s| s.rms.map(|e| e.max).or(s.seats.last().copied()))));
-        }
+        row.extend(details.iter().map(|(_, of)| number(last.and_then(of))));
         if has_best {
             row.push(number(best.map(Score::figure)));
             row.push(best.map_or_else(|| "–".to_string(), |s| s.step.to_string()));
@@ -442,14 +452,14 @@ fn meaning(
         format!("{naive}; {}, {}", r.baseline, r.best)
     });
     let meaning = match figure {
-        Some(Suite::Equity) => "exact, (wins − losses) / games".to_string(),
-        Some(Suite::Matches) => {
+        Some(Figure::Equity) => "exact, (wins − losses) / games".to_string(),
+        Some(Figure::Matches) => {
             let points = "1 for a win, ½ for a draw, a share for a shared win";
             let meaning = unit_of_game.map_or(points, |unit| &*unit.name);
             format!("{meaning}, {} games per measurement", config.evaluate.games)
         }
-        Some(Suite::Exploitability) => "(br₀ + br₁) / 2 in units of utility, lower is better".into(),
-        Some(Suite::Rms) => {
+        Some(Figure::Exploitability) => "(br₀ + br₁) / 2 in units of utility, lower is better".into(),
+        Some(Figure::Rms) => {
             let tests = |r: &Record| r.r#final.as_ref().and_then(|f| f.rms);
             match runs.iter().find_map(|(_, r)| tests(r)) {
                 Some(errors) => {
@@ -458,22 +468,20 @@ fn meaning(
                 None => "root mean square, V from −1 to 1, on test positions".into(),
             }
         }
-        _ => String::new(),
+        None => String::new(),
     };
     if !meaning.is_empty() {
         text.push_str(&format!("{}: {meaning}{compared}\n", curves::label(config)));
     }
-    match figure {
-        Some(Suite::Rms) if config.learn.shows_examples() => {
-            text.push_str("best: the lowest error on validation positions\n");
+    text.push_str(match config.measured_on() {
+        Some(MeasuredOn::Positions) if config.learn.shows_examples() => {
+            "best: the lowest error on validation positions\n"
         }
-        Some(Suite::Rms | Suite::Exploitability) => {
-            text.push_str(
-                "best: none, because exact values may measure a run but not choose its checkpoint\n",
-            );
+        Some(MeasuredOn::Positions | MeasuredOn::BestResponses) => {
+            "best: none, because exact values may measure a run but not choose its checkpoint\n"
         }
-        _ => {}
-    }
+        Some(MeasuredOn::Opponent | MeasuredOn::Games) | None => "",
+    });
     text
 }
 
@@ -583,11 +591,11 @@ fn experts(runs: &[(PathBuf, Record)]) -> String {
 }
 
 /// A figure with its usual digits.
-fn shown(figure: Option<Suite>, in_units: bool, v: f64) -> String {
+fn shown(figure: Option<Figure>, in_units: bool, v: f64) -> String {
     match figure {
-        Some(Suite::Rms | Suite::Exploitability) => output::short(v),
-        Some(Suite::Matches) => tournament::shown(v, in_units),
-        _ => format!("{v:+.4}"),
+        Some(figure) if figure.is_error() => output::short(v),
+        Some(_) if in_units => tournament::shown(v, true),
+        figure => figure.unwrap_or(Figure::Equity).text(v),
     }
 }
 
@@ -604,8 +612,7 @@ fn summary(
     let values: Vec<f64> = finals.iter().map(|(v, _)| *v).collect();
     let sample = Sample::new(&values);
     let (Some(mean), Some(sd)) = (sample.mean, sample.sd) else { return String::new() };
-    let lower_is_better = figure.is_some_and(curves::is_error);
-    let merit = |v: f64| if lower_is_better { -v } else { v };
+    let merit = |v: f64| figure.map_or(v, |figure| figure.merit(v));
     let best = finals.iter().max_by(|a, b| merit(a.0).total_cmp(&merit(b.0)));
     let mut text = format!(
         "{} seeds: {} ± {}",
@@ -614,7 +621,7 @@ fn summary(
         shown(figure, in_units, sd).replace('+', "")
     );
     // The baseline of matches is itself an estimate.
-    let test = references.filter(|_| figure != Some(Suite::Matches)).and_then(|r| {
+    let test = references.filter(|_| config.measured_on() != Some(MeasuredOn::Games)).and_then(|r| {
         let known = Sample { mean: Some(r.baseline.value), sd: Some(0.0), n: 2 };
         Some((r, welch(known, sample)?))
     });
@@ -641,14 +648,14 @@ const BAR: usize = 40;
 /// Draws the curve of a run in about twenty lines.
 fn curve(
     points: &[Point],
-    figure: Suite,
+    figure: Figure,
     in_units: bool,
     references: Option<&References>,
     unit: &str,
 ) -> String {
     let every = points.len().div_ceil(20).max(1);
     let taken = points.iter().enumerate().filter(|(i, _)| (i + 1) % every == 0 || i + 1 == points.len());
-    let error = curves::is_error(figure);
+    let (error, name) = (figure.is_error(), figure.short());
     // A bar runs from the baseline to the best possible value, or has ten columns for each factor of ten. In units there is
     // no best possible value: the highest one takes its place.
     let all = points.iter().map(|point| point.value);
@@ -686,13 +693,6 @@ fn curve(
     if rows.is_empty() {
         return String::new();
     }
-    let name = match figure {
-        Suite::Equity => "equity",
-        Suite::Matches => "points",
-        Suite::Rms => "RMS error",
-        Suite::Exploitability => "exploitability",
-        other => other.name(),
-    };
     let scale = match references {
         None => String::new(),
         _ if error => format!("ten ▪ are a factor of 10, from {}", output::short(from)),

@@ -6,7 +6,7 @@ pub use adept_trainer::settings::Difference;
 
 use crate::statistics::{Sample, Seeded, Test, bootstrap95, correlation, difference};
 use adept_model::ModelError;
-use adept_trainer::config::{Config, Examples, Suite};
+use adept_trainer::config::{Config, Examples, Figure, MeasuredOn};
 use adept_trainer::run::Record;
 use adept_trainer::settings;
 use serde::Serialize;
@@ -87,7 +87,7 @@ pub fn compare(a: &Path, b: &Path) -> Result<Comparison, CompareError> {
     let a = Side::read(a)?;
     let b = Side::read(b)?.beside(&a)?;
     let alike = measured(&a.config) == measured(&b.config);
-    let figure = a.config.figure().or(b.config.figure()).map_or("equity", Suite::name);
+    let figure = a.config.figure().or(b.config.figure()).map_or("equity", Figure::name);
     // Different quantities share a neutral name.
     let figure = if a.config.figure() == b.config.figure() { figure } else { "figure" };
     let seconds = |run: &Record| Some(run.seconds);
@@ -125,12 +125,11 @@ pub fn measured(config: &Config) -> (&str, Option<String>) {
         let which = distribution.map_or(String::new(), |name| format!(" of the distribution {name}"));
         format!("{} positions{which}", evaluate.positions)
     };
-    let by = match config.figure() {
-        Some(Suite::Equity | Suite::Matches) => config.evaluate_against().into_iter().next(),
-        Some(Suite::Rms) => Some(positions()),
-        Some(Suite::Exploitability) => Some("best responses".into()),
-        Some(Suite::Grade | Suite::MoveLoss | Suite::Speed) | None => None,
-    };
+    let by = config.measured_on().and_then(|on| match on {
+        MeasuredOn::Opponent | MeasuredOn::Games => config.evaluate_against().into_iter().next(),
+        MeasuredOn::Positions => Some(positions()),
+        MeasuredOn::BestResponses => Some("best responses".into()),
+    });
     (&config.game.rules, by)
 }
 

@@ -15,7 +15,7 @@ use crate::compare::{self, CompareError};
 use crate::statistics::Sample;
 use adept_ground::files::Files;
 use adept_model::ModelError;
-use adept_trainer::config::{Config, HeadName, Suite};
+use adept_trainer::config::{Config, Figure, HeadName, MeasuredOn};
 use adept_trainer::run::{Record, measurements, record_of};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub struct Curve {
     /// Its config.
     pub config: Config,
     /// The measured figure; none for the training loss.
-    pub figure: Option<Suite>,
+    pub figure: Option<Figure>,
     /// Number of runs.
     pub runs: usize,
     /// The steps at which all runs were measured.
@@ -70,14 +70,8 @@ fn opponent(config: &Config) -> Option<String> {
 
 /// Axis label of a config's figure.
 pub fn label(config: &Config) -> String {
-    let against = opponent(config).unwrap_or_default();
-    match config.figure() {
-        Some(Suite::Equity) => format!("equity against {against}"),
-        Some(Suite::Matches) => format!("points per game against {against}"),
-        Some(Suite::Rms) => "RMS error of V".into(),
-        Some(Suite::Exploitability) => "exploitability".into(),
-        _ => "nothing measured".into(),
-    }
+    let figure = config.figure();
+    figure.map_or("nothing measured".into(), |figure| figure.label(&opponent(config).unwrap_or_default()))
 }
 
 /// Axis label of a config's loss.
@@ -86,11 +80,6 @@ fn loss_label(config: &Config) -> String {
         HeadName::Outcomes => "log loss on what was learned from".into(),
         _ => "loss on what was learned from".into(),
     }
-}
-
-/// Whether lower figures are better. Such figures are errors, drawn on a logarithmic scale.
-pub fn is_error(figure: Suite) -> bool {
-    matches!(figure, Suite::Rms | Suite::Exploitability)
 }
 
 /// The measurements of a run, in order.
@@ -102,14 +91,13 @@ pub fn points(run: &Path, record: &Record) -> Result<Vec<Point>, ModelError> {
     let against = opponent(&record.config);
     let point = |line: &Value| -> Option<Point> {
         let value = match figure {
-            Suite::Equity => {
+            Figure::Equity => {
                 let mut all = line["equity"].as_array()?.iter();
                 all.find(|e| e[0].as_str() == against.as_deref())?[1]["equity"].as_f64()?
             }
-            Suite::Rms => line["rms"]["rms"].as_f64()?,
-            Suite::Matches => line["matches"][0]["score"].as_f64()?,
-            Suite::Exploitability => line["exploitability"].as_f64()?,
-            Suite::Grade | Suite::MoveLoss | Suite::Speed => return None,
+            Figure::Rms => line["rms"]["rms"].as_f64()?,
+            Figure::Matches => line["matches"][0]["score"].as_f64()?,
+            Figure::Exploitability => line["exploitability"].as_f64()?,
         };
         let point = Point { step: line["step"].as_u64()?, value, loss: line["loss"].as_f64() };
         (value.abs() < DRAWN).then_some(point)
@@ -283,7 +271,7 @@ impl Drawing {
             points: curve.points.iter().map(|m| (m.step as f64, m.mean, m.sd)).collect(),
         };
         let is_log = match first.figure {
-            Some(figure) => is_error(figure),
+            Some(figure) => figure.is_error(),
             None => first.config.head != HeadName::Outcomes,
         };
         let scale = if is_log { Scale::Log } else { Scale::Linear };
@@ -343,10 +331,10 @@ impl Curve {
         }
     }
 
-    /// The best equity that any player can reach, if known.
-    fn optimum(&self) -> Option<f64> {
-        let references = self.references.as_ref().filter(|_| self.figure == Some(Suite::Equity))?;
-        Some(references.best.value)
+    /// The best equity that any player can reach against the opponent, if known.
+    pub(crate) fn optimum(&self) -> Option<f64> {
+        let is_known = self.figure?.measured_on() == MeasuredOn::Opponent;
+        self.references.as_ref().filter(|_| is_known).map(|references| references.best.value)
     }
 }
 

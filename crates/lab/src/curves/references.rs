@@ -8,7 +8,7 @@ use adept_arena::{OpenError, Random, open};
 use adept_game::Kit;
 use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
-use adept_trainer::config::{Config, Examples, Suite};
+use adept_trainer::config::{Config, Examples, Figure};
 use adept_trainer::run::{Record, TrainError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -97,11 +97,11 @@ pub(crate) fn of_game<G: Kit>(
     let against = config.evaluate_against().into_iter().next().unwrap_or_default();
     let at = |name: &str, value: f64| Reference { name: name.into(), value };
     Ok(match config.figure() {
-        Some(Suite::Equity) => {
+        Some(Figure::Equity) => {
             let found = game.baseline(&against)?;
             Some(References::new(at("random play", found.random), at("best possible", found.optimal)))
         }
-        Some(Suite::Matches) => {
+        Some(Figure::Matches) => {
             let make = || Ok::<_, OpenError>(vec![Box::new(Random) as _, open::agent(game, &against)?]);
             let games = config.evaluate.games.min(GAMES);
             let tally = compete(game, make, &orders(&[1, game.players() - 1]), games, 1, || false)?;
@@ -109,7 +109,7 @@ pub(crate) fn of_game<G: Kit>(
             let best = if unit.is_some() { at("even", 0.0) } else { at("every game won", 1.0) };
             Some(References::new(at("random play", tally.score(unit.as_ref())), best))
         }
-        Some(Suite::Rms) => {
+        Some(Figure::Rms) => {
             let Some(spread) = record.r#final.as_ref().and_then(|score| score.spread) else {
                 return Ok(None);
             };
@@ -127,12 +127,12 @@ pub(crate) fn of_game<G: Kit>(
                 _ => References::new(mean, best),
             })
         }
-        Some(Suite::Exploitability) => {
+        Some(Figure::Exploitability) => {
             let encoder = open::encoder(game, config.game.encoder.as_deref())?;
             let decisions = Decisions::of(game, &*encoder)?;
             let uniform = Policy::uniform(decisions.tree()).exploitability();
             Some(References::new(at("random play", uniform), at("equilibrium", 0.0)))
         }
-        _ => None,
+        None => None,
     })
 }

@@ -3,11 +3,11 @@
 
 use super::positions::{ErrorsOf, Formulas, errors_by_class, errors_by_distribution};
 use adept_arena::{GameModel, OpenError, open};
-use adept_game::{Kit, Suite};
+use adept_game::Kit;
 use adept_ground::{files::Files, limits, notes};
 use adept_model::ModelError;
 use adept_model::checkpoint;
-use adept_trainer::config::{Config, Examples};
+use adept_trainer::config::{Config, Examples, MeasuredOn};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -74,7 +74,7 @@ impl Kinds {
     /// Measures a finished run whose figure uses the exact values of its game.
     pub(crate) fn of_run<G: Kit>(game: &G, config: &Config, run: &Path) -> Result<Option<Self>, OpenError> {
         let from_file = matches!(config.learn.examples(), Some(Examples::File(_)));
-        if from_file || config.figure() != Some(Suite::Rms) {
+        if from_file || config.measured_on() != Some(MeasuredOn::Positions) {
             return Ok(None);
         }
         Self::measure(game, &mut open::open(game, run, false)?.0)

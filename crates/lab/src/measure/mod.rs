@@ -216,8 +216,7 @@ impl<G: Kit> MeasureOps for G {
         }
         let (name, step) = (manifest.game.clone(), manifest.step);
         let mut report = Report { checkpoint: path, game: name, step, unit, ..Report::default() };
-        let measures_values =
-            options.exhaustive || suites.iter().any(|s| matches!(s, Suite::Rms | Suite::MoveLoss));
+        let measures_values = options.exhaustive || suites.iter().any(|suite| needs_exact_values(*suite));
         if let Some(kinds) = Kinds::beside(&report.checkpoint).filter(|_| measures_values) {
             let main = positions::named(self, distribution);
             kinds.caution(&report.checkpoint, &[&main], &[]);
@@ -363,7 +362,18 @@ impl<G: Kit> MeasureOps for G {
 
 /// Whether a suite measures choices, which may use a search.
 fn chooses(suite: Suite) -> bool {
-    matches!(suite, Suite::Equity | Suite::Grade | Suite::MoveLoss | Suite::Matches)
+    match suite {
+        Suite::Equity | Suite::Grade | Suite::MoveLoss | Suite::Matches => true,
+        Suite::Rms | Suite::Exploitability | Suite::Speed => false,
+    }
+}
+
+/// Whether a suite compares with exact values of positions.
+fn needs_exact_values(suite: Suite) -> bool {
+    match suite {
+        Suite::Rms | Suite::MoveLoss => true,
+        Suite::Equity | Suite::Grade | Suite::Matches | Suite::Exploitability | Suite::Speed => false,
+    }
 }
 
 /// Refuses a suite that the game does not support.
@@ -382,12 +392,14 @@ fn check_suite<G: Kit>(game: &G, suite: Suite) -> Result<(), TrainError> {
             );
             Err(TrainError::Suite(message))
         }
-        Suite::Rms | Suite::MoveLoss if !has_oracle(game) => {
+        _ if needs_exact_values(suite) && !has_oracle(game) => {
             let message =
                 format!("{} has no exact values of positions: measure {}", game.name(), suites_of(game));
             Err(TrainError::Suite(message))
         }
-        _ => Ok(()),
+        // Grades and best responses say themselves what they lack.
+        Suite::Equity | Suite::Rms | Suite::MoveLoss => Ok(()),
+        Suite::Grade | Suite::Matches | Suite::Exploitability | Suite::Speed => Ok(()),
     }
 }
 

@@ -4,7 +4,7 @@ use super::SweepError;
 use super::axis::Axis;
 use crate::catalogue::Catalogue;
 use adept_ground::limits;
-use adept_trainer::config::{Config, Examples, Source, Suite, parse};
+use adept_trainer::config::{Config, Examples, Figure, MeasuredOn, Source, parse};
 use adept_trainer::settings::{show, value_of};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -24,8 +24,8 @@ pub struct Grid {
     pub combinations: Vec<Combination>,
     /// Opponent of the ranking measurements; `None` if equity is not measured and the loss ranks.
     pub against: Option<String>,
-    /// Suite that ranks; `None` if the loss ranks.
-    pub figure: Option<Suite>,
+    /// Figure that ranks; `None` if the loss ranks.
+    pub figure: Option<Figure>,
 }
 
 /// One combination of the settings.
@@ -161,9 +161,9 @@ fn different(combinations: &[Combination]) -> Result<(), SweepError> {
     Ok(())
 }
 
-/// The opponent and suite that rank the combinations. Equities against several opponents or in several games are not
+/// The opponent and figure that rank the combinations. Equities against several opponents or in several games are not
 /// comparable.
-fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suite>), SweepError> {
+fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Figure>), SweepError> {
     let first = &combinations[0];
     let against = |c: &Combination| c.config.evaluate_against().into_iter().next();
     let positions = |c: &Combination| {
@@ -178,7 +178,8 @@ fn rankable(combinations: &[Combination]) -> Result<(Option<String>, Option<Suit
                 "combinations of several games cannot be ranked: sweep each game separately".into(),
             ));
         }
-        let elsewhere = figure == Some(Suite::Rms) && positions(other) != positions(first);
+        let on_positions = first.config.measured_on() == Some(MeasuredOn::Positions);
+        let elsewhere = on_positions && positions(other) != positions(first);
         if other.config.figure() != figure || elsewhere {
             return Err(SweepError::Grid(format!(
                 "{} and {} are measured on different positions or by different suites, so they cannot be ranked: set \

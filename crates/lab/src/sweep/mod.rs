@@ -15,7 +15,7 @@ pub use job::Failure;
 pub use run::{
     Done, DoneRun, SweepEvent, SweepOptions, SweepSpec, SweepWatch, Together, What, sweep, together,
 };
-pub use table::{Metric, Row, Sweep};
+pub use table::{Row, Sweep};
 
 use adept_model::ModelError;
 use adept_trainer::config::ConfigError;

@@ -5,29 +5,13 @@ use super::job::{Failure, Job, State};
 use crate::catalogue::Catalogue;
 use crate::checkpoints;
 use crate::statistics::{Sample, Seeded, difference};
-use adept_trainer::config::Suite;
+use adept_trainer::config::Figure;
 use adept_trainer::run::{Score, TrainError, losses};
 use adept_trainer::settings::show;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
-
-/// The metric that ranks the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Exact match equity of greedy play against the first opponent, in [−1, 1]: higher is better.
-    Equity,
-    /// Root mean square error of V on the test positions: lower is better.
-    Rms,
-    /// Points per game against the first opponent, in [0, 1]: higher is better.
-    Matches,
-    /// Exploitability: lower is better.
-    Exploitability,
-    /// Mean loss per sample over the games before the last measurement: lower is better.
-    Loss,
-}
 
 /// The result of a sweep.
 #[derive(Clone, Debug, Serialize)]
@@ -36,8 +20,9 @@ pub struct Sweep {
     pub sweep: PathBuf,
     /// Name of the experiment.
     pub name: String,
-    /// The metric that ranks the rows.
-    pub metric: Metric,
+    /// The figure that ranks the rows; `None` if the mean loss per sample over the games before the last measurement does.
+    #[serde(rename = "metric", serialize_with = "metric")]
+    pub figure: Option<Figure>,
     /// Opponent, if equity ranks.
     pub against: Option<String>,
     /// Whether all runs have ended.
@@ -92,25 +77,19 @@ impl Sweep {
         seeds: &[u64],
         all: &[(&Job<'_>, &State)],
     ) -> Result<Self, TrainError> {
-        let metric = match grid.figure {
-            Some(Suite::Equity) => Metric::Equity,
-            Some(Suite::Rms) => Metric::Rms,
-            Some(Suite::Matches) => Metric::Matches,
-            Some(Suite::Exploitability) => Metric::Exploitability,
-            Some(Suite::Grade | Suite::MoveLoss | Suite::Speed) | None => Metric::Loss,
-        };
         // The jobs of a combination are adjacent.
         let groups = all.chunk_by(|a, b| std::ptr::eq(a.0.combination, b.0.combination));
-        let mut rows = groups.map(|runs| Row::new(games, runs, metric)).collect::<Result<Vec<_>, _>>()?;
+        let mut rows =
+            groups.map(|runs| Row::new(games, runs, grid.figure)).collect::<Result<Vec<_>, _>>()?;
         // A stable sort keeps equal rows in the order of the grid.
         rows.sort_by(|a, b| {
-            let (a, b) = (a.rank(metric, seeds.len() as u64), b.rank(metric, seeds.len() as u64));
+            let [a, b] = [a, b].map(|row| row.rank(grid.figure, seeds.len() as u64));
             a.partial_cmp(&b).unwrap_or(Ordering::Equal)
         });
         Ok(Self {
             sweep: path.into(),
             name: grid.name.clone(),
-            metric,
+            figure: grid.figure,
             against: grid.against.clone(),
             finished: !all.iter().any(|(_, s)| s.is_open() || s.failed_for_now()),
             first_seed: seeds.first().copied().unwrap_or(grid.seed),
@@ -123,18 +102,13 @@ impl Sweep {
 
     /// The table as text: column names and cells.
     pub fn cells(&self) -> (Vec<String>, Vec<Vec<String>>) {
-        let number = |v: Option<f64>| match self.metric {
-            _ if v.is_none() => "–".to_string(),
-            Metric::Equity => format!("{:+.4}", v.unwrap_or_default()),
-            Metric::Matches => format!("{:.4}", v.unwrap_or_default()),
-            Metric::Rms | Metric::Exploitability | Metric::Loss => format!("{:.5}", v.unwrap_or_default()),
-        };
+        let text = |v: f64| self.figure.map_or_else(|| format!("{v:.5}"), |figure| figure.text(v));
+        let number = |v: Option<f64>| v.map_or_else(|| "–".to_string(), text);
         let header = self.keys.iter().map(String::as_str).chain(["final", "best", "seconds", "seeds"]);
         let row = |row: &Row| {
-            let spread = row.final_sd.map_or_else(String::new, |sd| match self.metric {
-                Metric::Equity | Metric::Matches => format!(" ± {sd:.4}"),
-                Metric::Rms | Metric::Exploitability | Metric::Loss => format!(" ± {sd:.5}"),
-            });
+            let spread = row
+                .final_sd
+                .map_or_else(String::new, |sd| format!(" ± {}", text(sd).trim_start_matches('+')));
             let seeds = match row.seeds as u64 == self.seeds {
                 true => row.seeds.to_string(),
                 false => format!("{} of {}", row.seeds, self.seeds),
@@ -156,7 +130,7 @@ impl Sweep {
     fn verdict(&self) -> Option<String> {
         let [best, next] = [self.rows.first()?, self.rows.get(1)?];
         let is_whole = |row: &Row| row.failed.is_empty() && row.seeds as u64 == self.seeds;
-        if !is_whole(best) || !is_whole(next) || self.metric == Metric::Loss {
+        if !is_whole(best) || !is_whole(next) || self.figure.is_none() {
             return None;
         }
         let by = (best.final_mean? - next.final_mean?).abs();
@@ -178,17 +152,18 @@ impl Sweep {
     /// Notes below the table, one per line.
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.verdict().into_iter().collect();
-        notes.push(match &self.against {
-            Some(against) if self.metric == Metric::Matches => {
+        let against = self.against.as_deref().unwrap_or_default();
+        notes.push(match self.figure {
+            Some(Figure::Matches) => {
                 format!("points per game against {against}: mean ± sd over the seeds")
             }
-            Some(against) => {
+            Some(Figure::Equity) => {
                 format!("exact match equity against {against}, (wins − losses) / games: mean ± sd over the seeds")
             }
-            None if self.metric == Metric::Exploitability => {
+            Some(Figure::Exploitability) => {
                 "exploitability, (br₀ + br₁) / 2, lower is better: mean ± sd over the seeds".into()
             }
-            None if self.metric == Metric::Rms => {
+            Some(Figure::Rms) => {
                 "root mean square error of V on the test positions, lower is better: mean ± sd over the seeds".into()
             }
             None => "mean loss of a sample before the last measurement, lower is better: mean ± sd over the seeds; \
@@ -233,6 +208,11 @@ impl Sweep {
     }
 }
 
+/// The name of what ranks the rows.
+fn metric<S: Serializer>(figure: &Option<Figure>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(figure.map_or("loss", Figure::name))
+}
+
 /// Whether the text of a table has a row with a finished run.
 pub(super) fn shows_results(markdown: &str) -> bool {
     let rows = markdown.lines().filter(|line| line.starts_with("| ")).skip(2);
@@ -244,7 +224,11 @@ pub(super) fn shows_results(markdown: &str) -> bool {
 
 impl Row {
     /// The row of a combination's runs, at least one.
-    fn new(games: &dyn Catalogue, runs: &[(&Job<'_>, &State)], metric: Metric) -> Result<Self, TrainError> {
+    fn new(
+        games: &dyn Catalogue,
+        runs: &[(&Job<'_>, &State)],
+        ranks: Option<Figure>,
+    ) -> Result<Self, TrainError> {
         let (mut finals, mut bests, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
         let (mut paths, mut failed) = (Vec::new(), Vec::new());
         for (job, state) in runs {
@@ -252,12 +236,10 @@ impl Row {
                 State::Open => {}
                 State::Failed(failure) => failed.push(failure.clone()),
                 State::Finished(record) => {
-                    let (last, best) = match metric {
-                        Metric::Equity | Metric::Rms | Metric::Matches | Metric::Exploitability => {
-                            let figure = |score: &Option<Score>| score.as_ref().map(Score::figure);
-                            (figure(&record.r#final), figure(&record.best))
-                        }
-                        Metric::Loss => losses(&job.path, record).ok().flatten().unzip(),
+                    let figure = |score: &Option<Score>| score.as_ref().map(Score::figure);
+                    let (last, best) = match ranks {
+                        Some(_) => (figure(&record.r#final), figure(&record.best)),
+                        None => losses(&job.path, record).ok().flatten().unzip(),
                     };
                     finals.extend(last.map(|last| (record.seed, last)));
                     bests.extend(best);
@@ -287,16 +269,14 @@ impl Row {
     }
 
     /// Sort key: smaller is better.
-    fn rank(&self, metric: Metric, seeds: u64) -> (u8, f64, usize) {
+    fn rank(&self, figure: Option<Figure>, seeds: u64) -> (u8, f64, usize) {
         let class = match () {
             () if !self.failed.is_empty() => 2,
             () if (self.seeds as u64) < seeds => 1,
             () => 0,
         };
-        let score = self.final_mean.map_or(f64::INFINITY, |mean| match metric {
-            Metric::Equity | Metric::Matches => -mean,
-            Metric::Rms | Metric::Exploitability | Metric::Loss => mean,
-        });
+        let loss = |mean: f64| figure.map_or(mean, |figure| -figure.merit(mean));
+        let score = self.final_mean.map_or(f64::INFINITY, loss);
         // Sums in another order differ in their last bits, which must not affect the ranking.
         (class, (score * 1e9).round(), self.parameters)
     }
@@ -327,7 +307,7 @@ mod tests {
         let table = |seeds: usize| Sweep {
             sweep: "sweep".into(),
             name: "test".into(),
-            metric: Metric::Equity,
+            figure: Some(Figure::Equity),
             against: None,
             finished: false,
             first_seed: 1,
@@ -350,12 +330,15 @@ mod tests {
             row("worst", 2, Some(0.4), 1, false),
             row("nothing yet", 0, None, 0, false),
         ];
-        let order = |metric| {
+        let order = |figure| {
             let mut order: Vec<&Row> = rows.iter().collect();
-            order.sort_by(|a, b| a.rank(metric, 2).partial_cmp(&b.rank(metric, 2)).unwrap());
+            order.sort_by(|a, b| a.rank(figure, 2).partial_cmp(&b.rank(figure, 2)).unwrap());
             order.iter().map(|r| r.settings["key"].as_str().unwrap()).collect::<Vec<_>>()
         };
-        assert_eq!(order(Metric::Equity), ["small", "large", "worst", "stopped", "nothing yet", "failed"]);
-        assert_eq!(order(Metric::Loss)[..3], ["worst", "small", "large"]);
+        assert_eq!(
+            order(Some(Figure::Equity)),
+            ["small", "large", "worst", "stopped", "nothing yet", "failed"]
+        );
+        assert_eq!(order(None)[..3], ["worst", "small", "large"]);
     }
 }

@@ -10,7 +10,7 @@ mod published;
 mod quantisation;
 mod strength;
 
-use crate::architecture::Architecture;
+use crate::architecture::{Architecture, Form};
 use crate::error::ModelError;
 use crate::head::Head;
 use crate::tensor::{Tensor, TensorData};
@@ -393,7 +393,10 @@ fn typed(value: serde_json::Value, path: &Path) -> Result<Manifest, ModelError> 
 
 /// Kind of the model in a checkpoint of this architecture.
 fn kind_of(architecture: &Architecture) -> &'static str {
-    if architecture.kind() == "lookup" { "table" } else { "network" }
+    match architecture.form() {
+        Form::Table(_) => "table",
+        Form::Network | Form::Blind(_) => "network",
+    }
 }
 
 /// Whether this is the name of a checkpoint in a run: twelve digits. Other names could lead out of the run's folder.

@@ -6,7 +6,7 @@ use super::{Config, Games, HeadName, Method, Rewards, Rules, SCREEN, SELF, Suite
 use adept_arena::{AgentSpec, Resolved, Survey};
 use adept_game::{GameInfo, OutcomeClass};
 use adept_ground::limits;
-use adept_model::{Architecture, Channel, Head, ModelError};
+use adept_model::{Channel, Form, Head, ModelError};
 
 /// Checks the name and seed, which every kind of config file has.
 pub fn name_and_seed(name: &str, seed: u64) -> Result<(), Fault> {
@@ -67,14 +67,14 @@ pub(super) fn check(config: &Config, games: &dyn Games) -> Result<(), Fault> {
     config.evaluate.check(config, game)?;
     check_exact(config, game, &*rules, &opponents)?;
     config.checkpoints.check()?;
-    let outcome = match &config.architecture {
-        Architecture::Lookup(lookup) => {
+    let outcome = match config.architecture.form() {
+        Form::Table(lookup) => {
             adept_model::Table::new(lookup, &channels, &head, config.learn.optimiser).map(|_| ())
         }
-        Architecture::Blind(blind) => {
+        Form::Blind(blind) => {
             adept_model::BlindLearner::new(blind, &channels, &head, config.learn.optimiser).map(|_| ())
         }
-        network => adept_model::lower(network, &channels, &head).map(|_| ()),
+        Form::Network => adept_model::lower(&config.architecture, &channels, &head).map(|_| ()),
     };
     match outcome {
         Ok(())

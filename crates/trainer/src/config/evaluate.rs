@@ -2,7 +2,7 @@
 
 use super::Config;
 use super::fault::{Fault, NOT_SMALL, check_distribution, check_range, fault};
-use super::learn::NO_PUBLIC_TREE;
+use super::learn::{Examples, NO_PUBLIC_TREE};
 use adept_game::{GameInfo, Suite, Unit};
 use adept_ground::limits;
 use schemars::JsonSchema;
@@ -64,7 +64,8 @@ impl Default for Evaluate {
 
 /// Schema of the suites that a run can measure.
 fn suites_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    let names: Vec<&str> = Suite::IN_RUNS.iter().map(|suite| suite.name()).collect();
+    let names: Vec<&str> =
+        Suite::ALL.iter().filter(|(suite, _)| suite.is_in_runs()).map(|(suite, _)| suite.name()).collect();
     schemars::json_schema!({ "type": ["array", "null"], "items": { "type": "string", "enum": names } })
 }
 
@@ -105,44 +106,56 @@ impl Evaluate {
         if suites.iter().enumerate().any(|(i, s)| suites[..i].contains(s)) {
             return fault("evaluate.suites", "names a suite twice");
         }
-        if let Some(suite) = suites.iter().find(|suite| !Suite::IN_RUNS.contains(suite)) {
+        if let Some(suite) = suites.iter().find(|suite| !suite.is_in_runs()) {
             let message = format!("`{suite}` is measured by `adept evaluate`, not in a run: leave it out");
             return fault("evaluate.suites", message);
         }
         self.check_equity(config, game)?;
-        if config.measures(Suite::Grade) && !game.is_solved {
-            let why = if !game.is_small {
-                NOT_SMALL
-            } else if game.hides {
-                "has hidden information"
-            } else {
-                "is not zero-sum"
-            };
-            let message = format!("`grade` solves the game, and {} {why}: leave it out", game.name);
-            return fault("evaluate.suites", message);
-        }
-        if config.measures(Suite::Exploitability) && !game.has_public_tree {
-            return fault("evaluate.suites", NO_PUBLIC_TREE);
-        }
-        if config.measures(Suite::Matches) {
-            check_range("evaluate.games", self.games, 1..=limits::EVALUATION_GAMES)?;
-        }
+        suites.iter().try_for_each(|suite| self.check_suite(*suite, config, game))?;
         check_range("evaluate.random_plies", self.random_plies.unwrap_or(0), 0..=limits::RANDOM_PLIES)?;
-        let least = Unit::least_games(game.players as u64);
-        if config.measures(Suite::Matches) && game.unit.is_some() && self.games < least {
-            return fault("evaluate.games", format!("must be at least {least}, two deals in each seat"));
-        }
-        let labelled = config.learn.examples().is_some_and(|examples| examples.file().is_some());
-        if config.measures(Suite::Rms) && !labelled && !game.has_exact_values() {
-            let message = format!(
-                "{} has no exact values of positions, which `rms` needs: learn from a file of labelled ones (`examples`)",
-                game.name
-            );
-            return fault("evaluate.suites", message);
-        }
         // `adept evaluate` can measure more.
         check_range("evaluate.positions", self.positions, 1..=limits::POSITIONS)?;
         check_range("evaluate.validation", self.validation, 1..=limits::POSITIONS)
+    }
+
+    /// Finds why a suite cannot measure this game in a run.
+    fn check_suite(&self, suite: Suite, config: &Config, game: &GameInfo) -> Result<(), Fault> {
+        match suite {
+            Suite::Grade if !game.is_solved => {
+                let why = if !game.is_small {
+                    NOT_SMALL
+                } else if game.hides {
+                    "has hidden information"
+                } else {
+                    "is not zero-sum"
+                };
+                let message = format!("`grade` solves the game, and {} {why}: leave it out", game.name);
+                fault("evaluate.suites", message)
+            }
+            Suite::Exploitability if !game.has_public_tree => fault("evaluate.suites", NO_PUBLIC_TREE),
+            Suite::Matches => {
+                check_range("evaluate.games", self.games, 1..=limits::EVALUATION_GAMES)?;
+                let least = Unit::least_games(game.players as u64);
+                match game.unit.is_some() && self.games < least {
+                    true => {
+                        fault("evaluate.games", format!("must be at least {least}, two deals in each seat"))
+                    }
+                    false => Ok(()),
+                }
+            }
+            Suite::Rms
+                if config.learn.examples().and_then(Examples::file).is_none() && !game.has_exact_values() =>
+            {
+                let message = format!(
+                    "{} has no exact values of positions, which `rms` needs: learn from a file of labelled ones (`examples`)",
+                    game.name
+                );
+                fault("evaluate.suites", message)
+            }
+            // `check_equity` also says when it is missing; others are not measured in runs.
+            Suite::Equity | Suite::Grade | Suite::Rms | Suite::Exploitability => Ok(()),
+            Suite::MoveLoss | Suite::Speed => Ok(()),
+        }
     }
 
     fn check_equity(&self, config: &Config, game: &GameInfo) -> Result<(), Fault> {

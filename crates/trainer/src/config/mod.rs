@@ -4,6 +4,7 @@ mod check;
 mod error;
 mod evaluate;
 mod fault;
+mod figure;
 mod learn;
 mod load;
 mod paths;
@@ -14,6 +15,7 @@ pub use check::{folder_name, name_and_seed};
 pub use error::ConfigError;
 pub use evaluate::{Checkpoints, Evaluate, no_equity};
 pub use fault::Fault;
+pub use figure::{Figure, MeasuredOn};
 pub use learn::{
     Along, EXAMPLES_FILE, Examples, ExpectationSettings, GapDiscount, Learn, Method, MixedExamples, Next,
     RARE_FILE, RareSettings, RegretSettings, Rewards, SCREEN, SELF, ScreenSettings, Starts,
@@ -188,12 +190,15 @@ impl Config {
         self.evaluate.suites.as_ref().is_some_and(|suites| suites.contains(&suite))
     }
 
-    /// The suite that is reported; `None` if nothing is measured. The best checkpoint is chosen by the equity,
+    /// The figure that is reported; `None` if nothing is measured. The best checkpoint is chosen by the equity,
     /// or by the error if the run learns from examples.
-    pub fn figure(&self) -> Option<Suite> {
-        [Suite::Equity, Suite::Rms, Suite::Exploitability, Suite::Matches]
-            .into_iter()
-            .find(|suite| self.measures(*suite))
+    pub fn figure(&self) -> Option<Figure> {
+        Figure::ALL.into_iter().find(|figure| self.measures(figure.suite()))
+    }
+
+    /// What its figure is measured on; `None` if nothing is measured.
+    pub fn measured_on(&self) -> Option<MeasuredOn> {
+        self.figure().map(|figure| figure.measured_on())
     }
 
     /// The agents that the config names, and the checkpoint that screens candidates, with the dotted paths of their settings.

@@ -1,6 +1,6 @@
 //! Measurements during a run, as they are written down.
 
-use crate::config::is_usual;
+use crate::config::{Figure, is_usual};
 use crate::positions::PositionErrors;
 use adept_arena::matches::{ByClass, Tally};
 use adept_arena::{Equity, Guarantee, SoloGrade};
@@ -59,6 +59,25 @@ pub struct Evaluation {
     pub experts: Option<ExpertUse>,
     /// Seconds since the start, over all resumes.
     pub seconds: f64,
+}
+
+impl Evaluation {
+    /// The figure that is watched while a run learns, with its kind: the first that was measured.
+    pub fn watched(&self) -> Option<(Figure, f64)> {
+        let order: [Figure; Figure::COUNT] =
+            [Figure::Equity, Figure::Exploitability, Figure::Matches, Figure::Rms];
+        order.into_iter().find_map(|figure| Some((figure, self.value(figure)?)))
+    }
+
+    /// A figure, if it was measured; that against the first opponent.
+    fn value(&self, figure: Figure) -> Option<f64> {
+        match figure {
+            Figure::Equity => self.equity.first().map(|(_, found)| found.equity),
+            Figure::Rms => self.rms.map(|errors| errors.rms),
+            Figure::Exploitability => self.exploitability,
+            Figure::Matches => self.matches.first().map(|found| found.score),
+        }
+    }
 }
 
 /// Games against one opponent, who takes all other seats.

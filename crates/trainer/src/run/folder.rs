@@ -5,7 +5,7 @@
 //! or removed.
 
 use super::steer::Changed;
-use crate::config::{Config, Suite};
+use crate::config::{Config, Figure};
 use crate::positions::PositionErrors;
 use adept_arena::{Guarantee, SoloGrade};
 use adept_ground::profile::Seconds;
@@ -86,11 +86,19 @@ pub struct Score {
 }
 
 impl Score {
-    /// The reported figure: equity, root mean square error on the test positions, exploitability, or points per
-    /// game.
+    /// The reported figure; NaN if none was measured.
     pub fn figure(&self) -> f64 {
-        let error = self.rms.map(|errors| errors.rms);
-        self.equity.or(error).or(self.exploitability).or(self.matches).unwrap_or(f64::NAN)
+        Figure::ALL.into_iter().find_map(|figure| self.value(figure)).unwrap_or(f64::NAN)
+    }
+
+    /// A figure, if it was measured.
+    pub fn value(&self, figure: Figure) -> Option<f64> {
+        match figure {
+            Figure::Equity => self.equity,
+            Figure::Rms => self.rms.map(|errors| errors.rms),
+            Figure::Exploitability => self.exploitability,
+            Figure::Matches => self.matches,
+        }
     }
 }
 
@@ -607,7 +615,7 @@ pub struct RunSummary {
     /// Seconds so far.
     pub seconds: f64,
     /// Which figure is reported, such as `equity` or `rms`; `None` if nothing is measured.
-    pub figure: Option<&'static str>,
+    pub figure: Option<Figure>,
     /// The figure of the last checkpoint of a finished run.
     pub r#final: Option<f64>,
     /// The figure of the best checkpoint.
@@ -668,7 +676,7 @@ fn summary_of(path: &Path) -> RunSummary {
             step: r.step,
             games: r.games,
             seconds: r.seconds,
-            figure: r.config.figure().map(Suite::name),
+            figure: r.config.figure(),
             r#final: r.r#final.map(|f| f.figure()),
             best: r.best.map(|b| b.figure()),
             name: r.name,

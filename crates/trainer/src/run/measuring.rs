@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::stagnation::{Exact, Stagnation, StagnationProbe};
 use super::start::shared_rows;
 use super::steer::Pace;
-use crate::config::{Config, Examples, Suite, TdSettings};
+use crate::config::{Config, Examples, Figure, MeasuredOn, Suite, TdSettings};
 use crate::labels::{self, LabelReport};
 use crate::positions::{PositionErrors, Tests, With};
 use adept_arena::cfr::Decisions;
@@ -190,11 +190,24 @@ impl<'a, G: Kit> Measuring<'a, G> {
         let (config, plan, step, pace) = (self.config, Plan::new(self.config), at.step, at.pace);
         bound.model.reset_usage();
         let plays = config.measures(Suite::Matches);
-        let matches = if plays { self.matches(bound, pace.temperature(step))? } else { Vec::new() };
-        let equity = self.equity(bound)?;
-        let Grade { guarantee, alone } = self.grade(bound)?;
-        let errors = self.errors(bound)?;
-        let exploitability = self.exploitability(bound, pace.temperature(step))?;
+        let (mut matches, mut equity, mut exploitability) = (Vec::new(), Vec::new(), None);
+        let (mut grade, mut errors) = (Grade::default(), None);
+        // Games first: a growing table gets its entries in this order.
+        let mut suites = Suite::ALL.map(|(suite, _)| suite);
+        suites.sort_by_key(|suite| *suite != Suite::Matches);
+        for suite in suites.into_iter().filter(|suite| config.measures(*suite)) {
+            match suite {
+                Suite::Equity => equity = self.equity(bound)?,
+                Suite::Grade => grade = self.grade(bound)?,
+                Suite::Rms => errors = self.errors(bound)?,
+                Suite::Matches => matches = self.matches(bound, pace.temperature(step))?,
+                Suite::Exploitability => {
+                    exploitability = self.exploitability(bound, pace.temperature(step))?
+                }
+                // The check of configs refuses them.
+                Suite::MoveLoss | Suite::Speed => {}
+            }
+        }
         let warnings = self.collapses(&matches)?;
         let mut evaluation = Evaluation {
             step,
@@ -203,8 +216,8 @@ impl<'a, G: Kit> Measuring<'a, G> {
             explore: pace.explore(step),
             lambda: config.learn.td().map(|td| f64::from(td.lambda.at(config.learn.share(step)) as f32)),
             equity,
-            grade: guarantee,
-            alone,
+            grade: grade.guarantee,
+            alone: grade.alone,
             matches,
             warnings,
             entries: bound.model.entries().filter(|_| plays),
@@ -224,10 +237,10 @@ impl<'a, G: Kit> Measuring<'a, G> {
         Ok(evaluation)
     }
 
-    /// Exact match equity by opponent, if it is measured.
+    /// Exact match equity by opponent.
     fn equity(&mut self, bound: &mut LearnerModel<G>) -> Result<Vec<(String, Equity)>, TrainError> {
         let mut all = Vec::with_capacity(self.opponents.len());
-        for opponent in self.opponents.iter_mut().filter(|_| self.config.measures(Suite::Equity)) {
+        for opponent in &mut self.opponents {
             let found = equity(self.game, &mut Greedy::new(&mut *bound), &mut opponent.agent);
             match found {
                 Ok(found) => all.push((opponent.name.clone(), found)),
@@ -239,11 +252,8 @@ impl<'a, G: Kit> Measuring<'a, G> {
         Ok(all)
     }
 
-    /// Exact grades of greedy play, if they are measured.
+    /// Exact grades of greedy play.
     fn grade(&mut self, bound: &mut LearnerModel<G>) -> Result<Grade, TrainError> {
-        if !self.config.measures(Suite::Grade) {
-            return Ok(Grade::default());
-        }
         if self.game.players() == 1 {
             let shortest = match self.shortest {
                 Some(moves) => moves,
@@ -265,7 +275,7 @@ impl<'a, G: Kit> Measuring<'a, G> {
         Ok(Grade { guarantee: Some(guarantee), alone: None })
     }
 
-    /// Errors on test and validation positions, if they are measured.
+    /// Errors on test and validation positions.
     fn errors(&mut self, bound: &mut LearnerModel<G>) -> Result<Option<Errors>, TrainError> {
         let Some(tests) = &self.tests else { return Ok(None) };
         let validation = tests.validation.errors(&mut *bound.model, &mut self.values).rms;
@@ -278,14 +288,13 @@ impl<'a, G: Kit> Measuring<'a, G> {
         }
     }
 
-    /// Mean win of a best response, if it is measured.
+    /// Mean win of a best response.
     fn exploitability(
         &mut self,
         bound: &mut LearnerModel<G>,
         temperature: Option<f64>,
     ) -> Result<Option<f64>, TrainError> {
-        let measured = self.config.measures(Suite::Exploitability);
-        let Some(decisions) = self.decisions.as_ref().filter(|_| measured) else { return Ok(None) };
+        let Some(decisions) = &self.decisions else { return Ok(None) };
         bound.model.evaluate(decisions.rows(), &mut self.values);
         let found = decisions.exploitability(&self.values, temperature);
         if found.is_nan() { Err(diverged(bound, "value of an action")) } else { Ok(Some(found)) }
@@ -386,12 +395,12 @@ impl<'a, G: Kit> Measuring<'a, G> {
     /// Why the run ends with this measurement, if it does before its end: none has been better for as long as the config says.
     pub(super) fn ends_early(&mut self, evaluation: &Evaluation) -> Option<String> {
         let patience = self.config.evaluate.patience?;
-        let equity = evaluation.equity.first().map(|(_, first)| first.equity);
         let examples = self.config.learn.shows_examples();
         let error = evaluation.validation.filter(|_| examples).or(evaluation.loss);
-        let score = evaluation.matches.first().map(|m| m.score);
-        let exploitability = evaluation.exploitability.map(|e| -e);
-        let merit = equity.or(exploitability).or(score).or(error.map(|error| -error));
+        // Errors on the test positions decide nothing.
+        let on_others = |(figure, _): &(Figure, f64)| figure.measured_on() != MeasuredOn::Positions;
+        let watched = evaluation.watched().filter(on_others).map(|(figure, value)| figure.merit(value));
+        let merit = watched.or(error.map(|error| -error));
         let since = merit.map_or(0, |merit| self.patience.better(merit));
         (since >= patience && evaluation.step < Plan::new(self.config).length())
             .then(|| format!("no better measurement in {since}"))

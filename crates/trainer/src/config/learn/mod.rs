@@ -20,7 +20,7 @@ use super::{Config, Schedule, is_one, u64_of, usize_of};
 use adept_game::GameInfo;
 use adept_ground::limits;
 use adept_model::optimiser::Optimiser;
-use adept_model::{Compute, DeviceName, Engine};
+use adept_model::{Compute, DeviceName, Engine, Form};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -320,7 +320,7 @@ impl Learn {
             Method::Supervised(supervised) => supervised.check(game),
             Method::Regrets(regrets) => regrets.check(config, game),
         }?;
-        let is_blind = config.architecture.kind() == "blind" && self.td().is_none();
+        let is_blind = matches!(config.architecture.form(), Form::Blind(_)) && self.td().is_none();
         let why = "learns from games, by the choices in them: write `[learn.td]`";
         first_of("architecture.blind", &[(is_blind, why)])?;
         let table = config.architecture.grows();

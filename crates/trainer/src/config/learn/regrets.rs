@@ -93,16 +93,12 @@ impl RegretSettings {
                                symbolic";
                 return fault(path, message);
             }
-            if let Some(kind @ ("hme" | "lookup" | "residual" | "modules" | "blind")) =
-                architecture.map(Architecture::kind)
-            {
-                return fault(
-                    path,
-                    format!(
-                        "an architecture `{kind}` cannot learn unbounded targets by squared error: use mlp, meta_pi \
-                         or symbolic"
-                    ),
+            if let Some(other) = architecture.filter(|architecture| !fits(architecture)) {
+                let message = format!(
+                    "an architecture `{}` cannot learn unbounded targets by squared error: use mlp, meta_pi or symbolic",
+                    other.kind()
                 );
+                return fault(path, message);
             }
         }
         for (path, architecture) in networks {
@@ -141,6 +137,23 @@ impl RegretSettings {
 
 /// The condition for regrets and exploitability.
 pub(in crate::config) const NO_PUBLIC_TREE: &str = "needs a small two-player game whose hidden information can be listed, such as leduc or liars-dice:openspiel:1-1:6";
+
+/// Whether an architecture can learn unbounded targets by squared error, if no activation bounds its output.
+fn fits(architecture: &Architecture) -> bool {
+    match architecture {
+        Architecture::Mlp(_)
+        | Architecture::MetaPi(_)
+        | Architecture::Symbolic(_)
+        | Architecture::Cells(_)
+        | Architecture::Shared(_)
+        | Architecture::Frozen(_) => true,
+        Architecture::Hme(_)
+        | Architecture::Modules(_)
+        | Architecture::Lookup(_)
+        | Architecture::Blind(_)
+        | Architecture::Residual(_) => false,
+    }
+}
 
 /// The activation that bounds the output of some network in an architecture.
 fn bounded(architecture: &Architecture) -> Option<&'static str> {

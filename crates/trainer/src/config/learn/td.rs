@@ -8,7 +8,7 @@ use crate::config::{Config, HeadName, Schedule, is_one, is_usual, one, usize_of}
 use adept_arena::search::{Budget, SearchOptions};
 use adept_game::GameInfo;
 use adept_ground::limits;
-use adept_model::{Architecture, Engine, Optimiser};
+use adept_model::{Engine, Form, Optimiser};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -221,7 +221,7 @@ impl TdSettings {
                     "needs returns computed backwards: leave it out, or leave out `traces`",
                 ),
                 (
-                    matches!(config.architecture, Architecture::Blind(_)),
+                    matches!(config.architecture.form(), Form::Blind(_)),
                     "the blind learner learns from the candidates of its own decisions: leave it out",
                 ),
             ],
@@ -296,12 +296,12 @@ impl TdSettings {
             "learn.td.traces",
             &[
                 (
-                    matches!(config.architecture, Architecture::Hme(_)),
+                    config.architecture.learns_by_likelihood(),
                     "online traces need the gradient of the value, but an HME learns by likelihood: write `backward`, or \
                      take `meta_pi`",
                 ),
                 (
-                    matches!(config.architecture, Architecture::Blind(_)),
+                    matches!(config.architecture.form(), Form::Blind(_)),
                     "the blind learner learns from returns: write `backward`",
                 ),
             ],
