@@ -555,7 +555,7 @@ fn checkpoints_are_quantised() {
     let config = configs().join("../backgammon/small-88-24.toml").to_string_lossy().into_owned();
     fails(&["train", &config, "--init", "small-i8", "--out", "run"], "is quantised, and does not learn");
     fails(
-        &["export", &published("cells-16x8"), "--format", "quantised", "--out", "cells"],
+        &["export", &published("hme-4x16"), "--format", "quantised", "--out", "cells"],
         "only single networks with a hidden layer are quantised",
     );
     assert!(!Path::new(&dir.path("cells")).exists());
