@@ -403,7 +403,7 @@ function drawPaper() {
     board.show(sceneOf(entry, null));
     return h('figure', null, h('figcaption', null, h('p', null, statusOf(entry))), board.element, candidatesTable(entry, null), h('p', { class: 'quiet' }, entry.position));
   };
-  put(parts.paper, h('h2', null, errors.length > PRINTED ? `The ${PRINTED} worst errors` : 'Errors'), worst.map(figure));
+  put(parts.paper, h('h2', null, errors.length > PRINTED ? `Positions of the ${PRINTED} worst errors` : 'Positions'), worst.map(figure));
 }
 
 const title = data.players.length === 2 ? data.players.map(({ name }) => name).join(' – ') : plural(data.players.length, 'player');
