@@ -11,6 +11,8 @@ const MARKS = ['?!', '?', '??'];
 const MARK_WORDS = ['doubtful', 'bad', 'very bad'];
 /** Radius of the dot of an error: without a mark, and with each mark. */
 const DOTS = [4, 4, 5.5, 7];
+/** Letters of a name beside the graph. */
+const NAME = 16;
 /** Pixels of the widest graph. */
 const WIDEST = 1480;
 /** Most errors in the list, and on paper. */
@@ -36,7 +38,8 @@ for (const game of data.played) {
       roll = step;
       continue;
     }
-    const entry = { ...step, game, roll, at: entries.length };
+    // Of one player alone, the actions of the other are left out.
+    const entry = { ...step, game, roll: roll?.place === step.place - 1 ? roll : null, at: entries.length };
     roll = null;
     game.entries.push(entry);
     entries.push(entry);
@@ -117,6 +120,8 @@ function scoreBefore(game) {
 }
 
 function gamesTable(group) {
+  const { players } = group.games[0];
+  const reviewed = [1, 2].filter((player) => data.players.some(({ name }) => name === players[player - 1]));
   const row = (game) => {
     const faults = (player) => game.entries.filter((entry) => entry.player === player && isError(entry)).length;
     const first = game.entries[0];
@@ -124,12 +129,11 @@ function gamesTable(group) {
       first ? button(`Game ${game.game}`, () => show(first.at, true), { class: 'link' }) : `Game ${game.game}`,
       scoreBefore(game),
       String(game.entries.length),
-      ...[1, 2].map((player) => String(faults(player))),
+      ...reviewed.map((player) => String(faults(player))),
       game.result === undefined ? '–' : inUnits(game.result, 2),
     ];
   };
-  const [first, second] = group.games[0].players;
-  const heads = ['game', 'score', 'actions', `errors of ${first}`, `errors of ${second}`, `result for ${first}`];
+  const heads = ['game', 'score', 'actions', ...reviewed.map((player) => `errors of ${players[player - 1]}`), `result for ${players[0]}`];
   return table('Games', heads, group.games.map(row));
 }
 
@@ -149,7 +153,8 @@ function graph(group, width) {
   if (isMatch && Math.abs(Math.abs(sum) - 1) < 1e-3) lines[0].push([all.length, scaled(Math.sign(sum))]);
   const [low, high] = isMatch ? [0, 100] : [Math.min(...values, -0.5), Math.max(...values, 0.5)];
   const [first, second] = group.games[0].players;
-  const up = isMatch ? `chance of ${first}, %` : `value for ${first}, ${data.unit ?? 'utility'}`;
+  const name = first.length > NAME ? `${first.slice(0, NAME - 1)}…` : first;
+  const up = isMatch ? `chance of ${name}, %` : `value for ${name}, ${data.unit ?? 'utility'}`;
   const height = Math.max(220, Math.min(320, width / 3));
   const cursor = svg('line', { class: 'cursor', 'stroke-dasharray': '2 3' });
   let place;
@@ -275,7 +280,8 @@ function factsOf(entry) {
   const lucky = roll?.luck !== undefined && (entry.player === 1 ? roll.luck : -roll.luck);
   const inPoints = roll?.point ? `${signed(lucky / roll.point)} points` : inUnits(lucky);
   return [
-    roll && h('p', null, `Roll ${roll.played}${lucky === false ? '' : `: luck of ${nameOf(entry)} ${inPoints}`}`),
+    // Before the opening roll stands who begins.
+    roll && h('p', null, `Roll ${roll.played.replace(/^[12] /, '')}${lucky === false ? '' : `: luck of ${nameOf(entry)} ${inPoints}`}`),
     value !== undefined && h('p', null, isMatch ? `Chance of ${first} to win the match: ${percent(chance(value), 2)}` : `Value for ${first}: ${inUnits(value)} ${data.unit ?? ''}`),
     entry.candidates && h('p', { class: 'quiet' }, `Judged by ${judges[judge ?? 0]}${entry.shortfall ? `: ${entry.shortfall}` : ''}`),
   ];
@@ -406,7 +412,7 @@ function drawPaper() {
   put(parts.paper, h('h2', null, errors.length > PRINTED ? `Positions of the ${PRINTED} worst errors` : 'Positions'), worst.map(figure));
 }
 
-const title = data.players.length === 2 ? data.players.map(({ name }) => name).join(' – ') : plural(data.players.length, 'player');
+const title = data.players.length <= 2 ? data.players.map(({ name }) => name).join(' – ') : plural(data.players.length, 'player');
 const files = groups.map(({ file }, i) => [String(i), file]);
 const references = data.references.length > 0 ? ` and, where they know the value, ${data.references.join(', ')}` : '';
 

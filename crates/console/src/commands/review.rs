@@ -43,7 +43,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
     if let Some(path) = &args.html {
         let page = review::page(&found, &command(args));
         files.replace(path, page.as_bytes())?;
-        written = format!("written: {} ({} kB)\n", path.display(), page.len() / 1000);
+        written = format!("\nwritten: {} ({} kB)\n", path.display(), page.len() / 1000);
     }
     output::show(as_json, || &found, || text(&found) + &written)?;
     if !found.finished {

@@ -14,6 +14,7 @@ pub const PAGE_ACTIONS: usize = 20_000;
 /// A step on a page. Players are counted from 1, luck and values are for player 1.
 #[derive(Serialize)]
 struct PageStep<'a> {
+    place: usize,
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     player: Option<usize>,
@@ -103,6 +104,7 @@ fn game(game: &GameSteps) -> Value {
 fn step(step: &Step) -> PageStep<'_> {
     let is_chance = step.kind == StepKind::Chance;
     PageStep {
+        place: step.place,
         kind: match step.kind {
             StepKind::Move => "move",
             StepKind::Double => "double",
