@@ -42,3 +42,8 @@ export ADEPT_URL=http://$address
 for script in games training views faults; do
   node "$work/$script.mjs"
 done
+
+# A review is a file.
+node "$work/review.mjs" write > "$work/review.mat"
+"$adept" review "$work/review.mat" --by checkpoints/backgammon/small-88-24 --html "$work/review.html" > "$work/review.txt"
+ADEPT_URL=file://$PWD/$work node "$work/review.mjs"

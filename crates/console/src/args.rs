@@ -67,7 +67,7 @@ pub(crate) enum Command {
     Decisions(DecisionsArgs),
     /// Review whole games in a file: the value that each player's moves lost, the luck of each, and the worst moves.
     #[command(
-        after_help = "Examples:\n  adept review match.mat --by my-backgammon\n  adept review matches/ --by my-backgammon\n  adept review match.mat --by search:2:my-backgammon --player gnubg --worst 20"
+        after_help = "Examples:\n  adept review match.mat --by my-backgammon\n  adept review matches/ --by my-backgammon\n  adept review match.mat --by search:2:my-backgammon --player gnubg --worst 20\n  adept review match.mat --by my-backgammon --html match.html"
     )]
     Review(ReviewArgs),
     /// Describe a checkpoint or a config: inputs, parameters, multiply-adds, bytes, ops.
@@ -500,6 +500,9 @@ pub(crate) struct ReviewArgs {
     /// Show this player alone, by the name in the file.
     #[arg(long, value_name = "NAME")]
     pub(crate) player: Option<String>,
+    /// Write a page to this file too: the value over the games, and every decision on a board. One file, which needs no network.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) html: Option<PathBuf>,
     /// Number of moves to list, those that lost most.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=limits::WORST))]
     pub(crate) worst: u64,

@@ -16,7 +16,6 @@ use adept_ground::shown::shell_path;
 use adept_ground::work;
 use adept_model::ModelError;
 use adept_model::checkpoint;
-use adept_page::{REPORT, REPORT_SCRIPT, STYLE};
 use adept_trainer::config::{Config, HeadName};
 use adept_trainer::run::{Record, Score, TrainError, losses, measurements, numbers, record_of};
 use serde::Serialize;
@@ -170,14 +169,14 @@ pub fn report(
     let data = json!({
         "title": names.join(", "),
         "made": since_epoch(SystemTime::now()),
-        "by": format!("adept {}, revision {}", env!("CARGO_PKG_VERSION"), adept_trainer::REVISION),
+        "by": program(),
         "command": options.command,
         "pictures": pictures(experiments, &options.marks)?,
         "table": table(experiments, &measured)?,
         "experiments": shown,
         "left_out": left_out,
     });
-    let html = page(&data);
+    let html = adept_page::report(&data.to_string());
     files.replace(out, html.as_bytes())?;
     Ok(Reported {
         file: out.into(),
@@ -188,17 +187,13 @@ pub fn report(
     })
 }
 
-/// The HTML document.
-fn page(data: &Value) -> String {
-    // The data comes last, because it may hold anything. It contains no `<`, so it cannot end the script.
-    REPORT
-        .replace("/* looks */", STYLE)
-        .replace("/* script */", &REPORT_SCRIPT)
-        .replace("/* data */", &data.to_string().replace('<', "\\u003c"))
+/// The name of this version of the program.
+pub(crate) fn program() -> String {
+    format!("adept {}, revision {}", env!("CARGO_PKG_VERSION"), adept_trainer::REVISION)
 }
 
 /// Milliseconds since 1970, as in JavaScript.
-fn since_epoch(time: SystemTime) -> f64 {
+pub(crate) fn since_epoch(time: SystemTime) -> f64 {
     time.duration_since(UNIX_EPOCH).map_or(0.0, |since| (since.as_secs_f64() * MS).round())
 }
 
@@ -313,7 +308,7 @@ fn with_minus(name: &str, text: &str) -> String {
 }
 
 /// Rounds to six digits, which is more than a chart shows.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
@@ -737,7 +732,7 @@ mod tests {
     #[test]
     fn a_page_holds_its_data_and_one_script() {
         let title = "</script><script>alert(1)</script><!-- /* script */ $& ";
-        let html = page(&json!({ "title": title }));
+        let html = adept_page::report(&json!({ "title": title }).to_string());
         let begin = "<script type=\"application/json\" id=\"data\">";
         let (_, rest) = html.split_once(begin).expect("a script with data");
         let (data, rest) = rest.split_once("</script>").expect("its end");

@@ -1,5 +1,7 @@
 //! Reviews of recorded games: each player's losses and luck, and the worst moves.
 
+mod page;
+
 use adept_arena::naming::{self, Judge};
 use adept_arena::review::{Account, CI95, Keep, MARKS, Reviewed, Tally, mark_of, review};
 pub use adept_arena::review::{Assessment, Depths, Step, StepCandidate, StepKind, Verdict};
@@ -11,6 +13,7 @@ use adept_ground::shown::clipped;
 use adept_ground::work;
 use adept_model::{ModelError, names};
 use adept_trainer::run::{Cancel, TrainError};
+pub use page::{PAGE_ACTIONS, page};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -553,7 +556,9 @@ pub(crate) fn review_of<G: Kit>(
         for (i, whole) in games.iter().enumerate() {
             count += count_actions(rules[places[i].rule], whole, |seat| is_wanted(seats[i][seat]))?;
             if count > most {
-                let why = format!("there are more than {most} actions in these games: review fewer files");
+                let why = format!(
+                    "these games have more than {most} actions of players, which is the limit: review fewer files, or one player"
+                );
                 return Err(GameError::new(why).into());
             }
         }
@@ -690,7 +695,7 @@ mod tests {
     use adept_builtin::backgammon::Backgammon;
 
     /// Ann begins and rolls a joker. Bo plays 9/4 where an anchor is best, and resigns.
-    const FIRST: &str = " 1 point match\n\n Game 1\n Ann : 0                           Bo : 0
+    pub(super) const FIRST: &str = " 1 point match\n\n Game 1\n Ann : 0                           Bo : 0
   1) 31: 8/5 6/5                   41: 24/23 13/9
   2) 66: 24/18(2) 13/7(2)          32: 9/6 6/4
   3) 21: 13/11 6/5                 Resigns\n      Wins 1 point and the match\n";
@@ -703,7 +708,11 @@ mod tests {
   4) Resigns\n                                   Wins 1 point and the match\n";
 
     /// A review of this file by the network, behind `before`.
-    fn reviewed(before: &str, text: &str) -> Review {
+    pub(super) fn reviewed(before: &str, text: &str, steps: Option<usize>) -> Review {
+        try_review(before, text, steps).unwrap()
+    }
+
+    pub(super) fn try_review(before: &str, text: &str, steps: Option<usize>) -> Result<Review, TrainError> {
         let folder = tempfile::tempdir().unwrap();
         let network =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checkpoints/backgammon/single-256-32");
@@ -718,15 +727,15 @@ mod tests {
             worst: 10,
             threads: 1,
             as_played: false,
-            steps: None,
+            steps,
         };
-        review_of(&Backgammon::default(), &options, &Cancel::default()).unwrap()
+        review_of(&Backgammon::default(), &options, &Cancel::default())
     }
 
     /// The values of a search that had no time are those of the network, and the review says so.
     #[test]
     fn a_search_that_stops_early_is_no_search() {
-        let (alone, stopped) = (reviewed("", FIRST), reviewed("search:1n:", FIRST));
+        let (alone, stopped) = (reviewed("", FIRST, None), reviewed("search:1n:", FIRST, None));
         assert_eq!((alone.search, alone.worst[0].shortfall.clone()), (None, None));
         assert_eq!(stopped.search, Some(Depths { decisions: 5, unsearched: 5, plies: None }));
         assert!(stopped.worst[0].shortfall.as_ref().unwrap().contains("without a search"), "{stopped:?}");
@@ -739,7 +748,9 @@ mod tests {
 
     #[test]
     fn loss_and_luck_belong_to_the_player_in_either_column() {
-        for (found, seats, number) in [(reviewed("", FIRST), [0, 1], 2), (reviewed("", SECOND), [1, 0], 3)] {
+        for (found, seats, number) in
+            [(reviewed("", FIRST, None), [0, 1], 2), (reviewed("", SECOND, None), [1, 0], 3)]
+        {
             assert!(found.faults.is_empty(), "{found:?}");
             let [ann, bo] = seats.map(|seat: usize| &found.players[seat]);
             assert_eq!((&*ann.name, &*bo.name), ("Ann", "Bo"));

@@ -56,7 +56,7 @@ const range = (values) => values.reduce(([low, high], value) => [Math.min(low, v
 const path = (points) => points.map(([x, y], i) => `${i ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
 
 /** Axes from 0 to `right` and from `low` to `high`, and what `draw` puts between them. */
-function axes({ across, up, width, height, right, low, high, log, side = PAD.right, label }, draw) {
+export function axes({ across, up, width, height, right, low, high, log, side = PAD.right, label }, draw) {
   const scale = log ? Math.log10 : (value) => value;
   const x = (value) => PAD.left + (value / right) * (width - PAD.left - side);
   const y = (value) => height - PAD.bottom - ((scale(Math.min(Math.max(value, low), high)) - scale(low)) / (scale(high) - scale(low))) * (height - PAD.top - PAD.bottom);

@@ -1,42 +1,17 @@
 // Draws a report of runs from the data in its file.
 
 import { calibrationChart, count, duration, legend, lineChart, number, numberTable, shareChart, short } from './chart.js';
-import { button, h, percent, put, svg, words } from './dom.js';
+import { h, percent, put, svg, words } from './dom.js';
+import { chart, copied, data, date, drawCharts, main, panel, table } from './parts.js';
 
 /** Pixels of the largest cells of a gate's map. */
 const CELL = 16;
-const LEAST_WIDTH = 260;
-const MOST_WIDTH = 960;
-const PANEL = 40;
-
-const main = document.querySelector('main');
-const data = JSON.parse(document.getElementById('data').textContent);
-
-const date = (ms) => (ms ? `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC` : '–');
 
 /** A mean and its standard deviation over seeds; of how many, if some have no figure. */
 function spread(sample, runs) {
   if (!sample) return '–';
   const sd = sample.sd === null ? '' : ` ± ${sample.sd === 0 ? '0' : number(Number(sample.sd.toPrecision(2)))}`;
   return `${number(sample.mean)}${sd}${sample.n < runs ? ` (${sample.n} of ${runs})` : ''}`;
-}
-
-const panel = (title, ...content) => h('section', { class: 'panel' }, h('h2', null, title), content);
-
-const cell = (value) => (value?.tagName ? h('td', { class: 'text' }, value) : h('td', null, value));
-
-/** A table whose first column names its rows. */
-function table(name, heads, rows, attributes = () => null) {
-  return h(
-    'div',
-    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name },
-    h(
-      'table',
-      null,
-      h('thead', null, h('tr', null, heads.map((head, i) => h('th', { scope: 'col', class: (i === 0 || rows[0]?.[i]?.tagName) && 'text' }, head)))),
-      h('tbody', null, rows.map(([first, ...rest], i) => h('tr', attributes(i), h('th', { scope: 'row', class: 'text' }, first), rest.map(cell)))),
-    ),
-  );
 }
 
 function runsOf({ name, about, game, encoder, unit, parameters, multiply_adds: cost, runs }) {
@@ -63,15 +38,6 @@ function runsOf({ name, about, game, encoder, unit, parameters, multiply_adds: c
       run.revision ?? '–',
     ])),
   ];
-}
-
-const charts = [];
-
-/** What is drawn again when the window has another width. `draw` gets pixels, at most `most`. */
-function chart(draw, most = MOST_WIDTH) {
-  const place = h('div', null);
-  charts.push(() => put(place, draw(Math.min(most, Math.max(LEAST_WIDTH, (place.clientWidth || main.clientWidth - PANEL))))));
-  return place;
 }
 
 function picture({ title, up, across, log, range, series, marks, outside }) {
@@ -191,22 +157,6 @@ function cells(map) {
   );
 }
 
-/** Text to copy. A page from a file may have no clipboard; then the text is selected. */
-function copied(text, what) {
-  const pre = h('pre', { class: 'plain', tabindex: '0' }, text);
-  const said = h('span', { role: 'status' });
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      put(said, 'Copied.');
-    } catch {
-      getSelection().selectAllChildren(pre);
-      put(said, 'Selected: copy it with the keyboard.');
-    }
-  };
-  return [pre, h('p', { class: 'row' }, button('Copy', copy, { 'aria-label': `Copy ${what}` }), said)];
-}
-
 const repeated = ({ name, file, config, commands, extended, changed }) => [
   h('h3', null, name),
   h('details', { class: 'config', open: data.experiments.length === 1 }, h('summary', null, `Config: save it as ${file}`), copied(config, `the config of ${name}`)),
@@ -242,9 +192,7 @@ put(
   data.left_out.length > 0 && panel('Not in this report', h('ul', { class: 'prose' }, data.left_out.map((what) => h('li', null, what)))),
 );
 
-const drawCharts = () => charts.forEach((draw) => draw());
 drawCharts();
-addEventListener('resize', drawCharts);
 addEventListener('beforeprint', () => {
   for (const details of document.querySelectorAll('details.config')) details.open = true;
 });

@@ -1,4 +1,4 @@
-//! The page that adept serves, and the pictures of its reports: HTML, CSS and modules of JavaScript, without a build.
+//! The page that adept serves, and its reports and reviews in one file each: HTML, CSS and modules of JavaScript, without a build.
 //!
 //! Browsers are slow to fetch and parse many small files. So the modules that belong together are joined into one file when the program
 //! first needs it.
@@ -43,7 +43,10 @@ const MODULES: &[Module] = modules![
         "start.js",
         "thoughts.js";
     "report":
-        "report.js";
+        "parts.js",
+        "report.js",
+        "review-board.js",
+        "review.js";
 ];
 
 /// The module that [`INDEX`] loads. All that it imports is in one file with it.
@@ -62,15 +65,45 @@ pub static FILES: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
 /// The page itself.
 pub const INDEX: &str = include_str!("../page/index.html");
 
-/// A report as one file, with comments in the places of the looks, the data and the script.
-pub const REPORT: &str = include_str!("../report/report.html");
-
 /// The looks of the page and of reports.
-pub const STYLE: &str = include_str!("../page/style.css");
+const STYLE: &str = include_str!("../page/style.css");
 
-/// The script that draws a report.
-pub static REPORT_SCRIPT: LazyLock<String> =
-    LazyLock::new(|| Joined::new(MODULES, "report.js", None).script());
+/// A document in one file, which draws its data and loads nothing.
+struct Document {
+    /// The HTML, with comments in the places of the looks, the data and the script.
+    html: &'static str,
+    /// The module that draws the data.
+    script: &'static str,
+}
+
+const REPORT: Document = Document { html: include_str!("../report/report.html"), script: "report.js" };
+
+const REVIEW: Document = Document { html: include_str!("../report/review.html"), script: "review.js" };
+
+impl Document {
+    fn script(&self) -> String {
+        Joined::new(MODULES, self.script, None).script()
+    }
+
+    /// The document with these data, as JSON.
+    fn with(&self, data: &str) -> String {
+        // The data comes last, because it may hold anything. It contains no `<`, so it cannot end the script.
+        self.html
+            .replace("/* looks */", STYLE)
+            .replace("/* script */", &self.script())
+            .replace("/* data */", &data.replace('<', "\\u003c"))
+    }
+}
+
+/// A report of runs as one HTML file, from its data as JSON.
+pub fn report(data: &str) -> String {
+    REPORT.with(data)
+}
+
+/// A review of games as one HTML file, from its data as JSON.
+pub fn review(data: &str) -> String {
+    REVIEW.with(data)
+}
 
 #[cfg(test)]
 mod tests {
@@ -129,17 +162,22 @@ mod tests {
     /// A module that was loaded twice would have its state twice.
     #[test]
     fn every_module_is_in_one_file() {
+        let [report, review] = [REPORT, REVIEW].map(|document| document.script());
         for module in MODULES {
             let first = module.text.lines().next().expect("a line that says what the module is for");
             assert!(first.starts_with("// "), "{}", module.name);
             let times: usize = FILES.iter().map(|(_, text)| text.matches(first).count()).sum();
-            let in_report = REPORT_SCRIPT.matches(first).count();
+            let in_documents = [&report, &review].map(|script| script.matches(first).count());
             let wanted = match module.name {
-                "report.js" => (0, 1),
-                "chart.js" | "dom.js" => (1, 1),
-                _ => (1, 0),
+                "parts.js" => (0, [1, 1]),
+                "report.js" => (0, [1, 0]),
+                "review.js" | "review-board.js" => (0, [0, 1]),
+                "chart.js" | "dom.js" => (1, [1, 1]),
+                "backgammon.js" | "board.js" | "boards.js" | "cards.js" | "checkers.js" | "dice.js"
+                | "die.js" | "grid.js" => (1, [0, 1]),
+                _ => (1, [0, 0]),
             };
-            assert_eq!((times, in_report), wanted, "{}", module.name);
+            assert_eq!((times, in_documents), wanted, "{}", module.name);
         }
     }
 

@@ -7,12 +7,10 @@ use adept_ground::shown::{shell, shell_path};
 use adept_lab::Catalogue;
 use adept_lab::report::{self, ReportOptions};
 use anyhow::{Result, bail};
+use std::path::Path;
 
 pub(crate) fn run(games: &dyn Catalogue, args: &ReportArgs, as_json: bool) -> Result<()> {
-    let is_page = |name: &str| name.eq_ignore_ascii_case("html") || name.eq_ignore_ascii_case("htm");
-    if !args.out.extension().is_some_and(|name| name.to_str().is_some_and(is_page)) {
-        bail!("{}: reports are written as HTML: end the name in .html", args.out.display());
-    }
+    check_page(&args.out)?;
     let experiments = report::experiments(&args.runs)?;
     let options = ReportOptions {
         measure: args.measure,
@@ -35,6 +33,15 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReportArgs, as_json: bool) -> Re
         text.push_str(&format!("without {left_out}\n"));
     }
     output::text(&text)
+}
+
+/// Refuses a file whose name is not that of a page.
+pub(super) fn check_page(path: &Path) -> Result<()> {
+    let is_page = |name: &str| name.eq_ignore_ascii_case("html") || name.eq_ignore_ascii_case("htm");
+    if !path.extension().is_some_and(|name| name.to_str().is_some_and(is_page)) {
+        bail!("{}: reports are written as HTML: end the name in .html", path.display());
+    }
+    Ok(())
 }
 
 /// The command that makes this report again.

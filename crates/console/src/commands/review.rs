@@ -1,11 +1,17 @@
 //! The command `review`.
 
 use super::play::game_of;
+use super::report::check_page;
 use crate::args::ReviewArgs;
 use crate::interrupt::on_interrupt;
 use crate::output;
+use crate::program;
+use adept_ground::files::Files;
+use adept_ground::shown::{shell, shell_path};
 use adept_lab::Catalogue;
-use adept_lab::review::{Decisions, Depths, Errors, PlayerReview, Review, ReviewOptions, Worst};
+use adept_lab::review::{
+    self, Decisions, Depths, Errors, PAGE_ACTIONS, PlayerReview, Review, ReviewOptions, Worst,
+};
 use anyhow::{Result, bail};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,15 +29,41 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         worst: args.worst as usize,
         threads: args.threads,
         as_played: args.game.is_none(),
-        steps: None,
+        steps: args.html.as_ref().map(|_| PAGE_ACTIONS),
     };
+    let files = Files::default();
+    if let Some(path) = &args.html {
+        check_page(path)?;
+        // Fail early, before the review.
+        files.try_file(path)?;
+    }
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &on_interrupt(STOPPING))?;
-    output::show(as_json, || &found, || text(&found))?;
+    let mut written = String::new();
+    if let Some(path) = &args.html {
+        let page = review::page(&found, &command(args));
+        files.replace(path, page.as_bytes())?;
+        written = format!("\nwritten: {} ({} kB)\n", path.display(), page.len() / 1000);
+    }
+    output::show(as_json, || &found, || text(&found) + &written)?;
     if !found.finished {
         bail!("stopped before the end: these are {} of the games", found.games);
     }
     Ok(())
+}
+
+/// The command that makes this page again.
+fn command(args: &ReviewArgs) -> String {
+    let mut words = vec![program::name().to_string(), "review".into()];
+    words.extend(args.files.iter().map(|file| shell_path(file)));
+    let mut add = |option: &str, value: &str| words.push(format!("{option} {}", shell(value)));
+    add("--by", &args.by);
+    args.then.iter().for_each(|then| add("--then", then));
+    args.game.iter().for_each(|game| add("--game", game));
+    args.player.iter().for_each(|player| add("--player", player));
+    words.extend(args.best.then(|| "--best".to_string()));
+    words.extend(args.html.iter().map(|html| format!("--html {}", shell_path(html))));
+    words.join(" ")
 }
 
 /// Columns before what is said of a move.

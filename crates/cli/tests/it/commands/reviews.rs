@@ -172,6 +172,15 @@ fn a_match_is_reviewed() {
     assert!(found["faults"].as_array().unwrap().is_empty() && found["unit"].is_null(), "{found}");
     let text = dir.text(&with_cube);
     assert!(text.contains("of m.mat, in utility") && text.contains("XGID="), "{text}");
+    // As a page too: one file with every decision, which loads nothing.
+    let with_page = [&with_cube[..], &["--html", "page.html"]].concat();
+    assert_eq!(dir.json(&with_page), found);
+    let html = fs::read_to_string(dir.path("page.html")).unwrap();
+    assert!(html.contains("\"kind\":\"answer\"") && html.contains("J\u{f6}rgen"), "{html}");
+    assert!(!html.contains("src=") && html.contains("adept review m.mat --by "), "{html}");
+    assert!(dir.text(&with_page).contains("\nwritten: page.html ("));
+    let error = dir.fails(&[&with_cube[..], &["--html", "page.txt"]].concat(), 1);
+    assert!(error.contains("page.txt: reports are written as HTML: end the name in .html"), "{error}");
     let hint = dir.run_with(&review, "").stderr;
     let hint = String::from_utf8(hint).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(hint.contains("--game backgammon:match-3 judges the cube too"), "{hint}");
