@@ -19,6 +19,7 @@ pub(crate) mod reproduce;
 pub(crate) mod review;
 pub(crate) mod rollout;
 pub(crate) mod rules;
+mod session;
 pub(crate) mod shell;
 pub(crate) mod solve;
 pub(crate) mod sweep;

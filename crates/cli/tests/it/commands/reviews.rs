@@ -171,7 +171,10 @@ fn a_match_is_reviewed() {
     assert!((number(&ann["luck"]) + number(&other["luck"])).abs() < 1e-9, "{found}");
     assert!(found["faults"].as_array().unwrap().is_empty() && found["unit"].is_null(), "{found}");
     let text = dir.text(&with_cube);
-    assert!(text.contains("of m.mat, in utility") && text.contains("XGID="), "{text}");
+    assert!(
+        text.contains("of m.mat, in % of the chance to win the match") && text.contains("XGID="),
+        "{text}"
+    );
     // As a page too: one file with every decision, which loads nothing.
     let with_page = [&with_cube[..], &["--html", "page.html"]].concat();
     assert_eq!(dir.json(&with_page), found);
@@ -228,4 +231,73 @@ fn a_match_is_reviewed() {
     fs::write(dir.path("long.mat"), MATCH.replace("Ann", &"x".repeat(65_536))).unwrap();
     let text = dir.text(&["review", "long.mat", "m.mat", "--by", &by]);
     assert!(text.contains("long.mat: line 6: game 1: a name has more than 200 letters"), "{text}");
+}
+
+/// Three matches of Ann, two of them against the same opponent, in another order than their dates.
+fn session(dir: &Workspace) {
+    fs::create_dir(dir.path("session")).unwrap();
+    for (name, date, opponent) in
+        [("a", "2024.03.01", "J\u{f6}rgen"), ("b", "2024.01.05", "J\u{f6}rgen"), ("c", "2024.02.01", "Cy")]
+    {
+        let text = MATCH.replace("[Site \"x\"]", &format!("[EventDate \"{date}\"]"));
+        fs::write(dir.path(&format!("session/{name}.mat")), text.replace("J\u{f6}rgen", opponent)).unwrap();
+    }
+}
+
+#[test]
+fn a_session_is_broken_down() {
+    let dir = Workspace::new();
+    session(&dir);
+    let by = published("../backgammon/small-88-24");
+    let review = ["review", "session", "--by", &by];
+    let found = dir.json(&review);
+    let list = |key: &str| found[key].as_array().unwrap().clone();
+    let files: Vec<String> =
+        list("matches").iter().map(|one| one["file"].as_str().unwrap().replace('\\', "/")).collect();
+    assert_eq!(files, ["session/b.mat", "session/c.mat", "session/a.mat"]);
+    assert_eq!(
+        (found["subject"].as_str(), found["matches"][0]["date"].as_str()),
+        (Some("Ann"), Some("2024-01-05"))
+    );
+    let met: Vec<(&str, u64)> = found["opponents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["opponent"].as_str().unwrap(), one["games"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(met, [("J\u{f6}rgen", 4), ("Cy", 2)]);
+    assert_eq!(list("over_time").len(), 3);
+    assert!(list("over_time").iter().all(|one| number(&one["performance_ci95"]) >= 0.0), "{found}");
+    // Ann lost each match, with the same luck: nothing varies.
+    let ann = list("spread").into_iter().find(|one| one["player"] == "Ann").unwrap();
+    assert!((number(&ann["mean"]) + 1.0).abs() < 1e-9 && number(&ann["sd"]) < 1e-9, "{ann}");
+    assert!(number(&ann["adjusted_sd"]) < 1e-6, "{ann}");
+    // The kinds of decisions add up to all of them.
+    let kinds = list("kinds");
+    let of = |player: &serde_json::Value, key: &str| -> f64 {
+        kinds.iter().filter(|one| one["player"] == *player).map(|one| number(&one[key])).sum()
+    };
+    for player in found["players"].as_array().unwrap() {
+        let decisions = number(&player["decisions"]);
+        assert_eq!(of(&player["name"], "decisions"), decisions, "{player}");
+        let lost = decisions * number(&player["loss_per_decision"]);
+        assert!((of(&player["name"], "lost") - lost).abs() < 1e-6, "{player}");
+    }
+    assert_eq!(of(&serde_json::Value::Null, "decisions"), number(&found["total"]["decisions"]));
+    assert!(kinds.iter().any(|one| one["decision"] == "answer" && one["position"] == "contact"), "{found}");
+    let text = dir.text(&review);
+    for title in [
+        "errors of Ann by kind of position and decision",
+        "Ann by match, in % of the chance to win the match",
+        "Ann by opponent",
+        "Ann over time, by date",
+        "results of matches, in % of the chance to win the match",
+    ] {
+        assert!(text.contains(title), "{title}: {text}");
+    }
+    assert!(text.lines().skip(2).all(|line| line.chars().count() <= 80), "{text}");
+    // A single match has the kinds alone.
+    let text = dir.text(&["review", "session/a.mat", "--by", &by]);
+    assert!(text.contains("errors of Ann by kind") && !text.contains("by match"), "{text}");
+    assert_eq!(dir.json(&["review", "session/a.mat", "--by", &by])["matches"].as_array().unwrap().len(), 1);
 }
