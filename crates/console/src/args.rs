@@ -433,6 +433,9 @@ pub(crate) struct BuildDecisionsArgs {
     /// Games of each rollout. Multiples of 36 spread the first throws of two dice evenly.
     #[arg(long, value_name = "N", default_value_t = 144, value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
     pub(crate) trials: u64,
+    /// Roll out the moves of this file of decisions, such as one of `review --decisions`, in place of those of games.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["count", "games", "moves", "gap"])]
+    pub(crate) from: Option<PathBuf>,
     /// File to write.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
@@ -443,7 +446,7 @@ pub(crate) struct BuildDecisionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunDecisionsArgs {
-    /// A file of `decisions build`.
+    /// A file of `decisions build`, or of `review --decisions`.
     pub(crate) file: PathBuf,
     /// Agents, such as checkpoints.
     #[arg(required = true, value_name = "AGENT")]
@@ -506,6 +509,10 @@ pub(crate) struct ReviewArgs {
     /// Number of moves to list, those that lost most.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=limits::WORST))]
     pub(crate) worst: u64,
+    /// Write these moves to a file of decisions, which `decisions run` and `decisions build --from` read. Several rule sets have a file
+    /// each.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) decisions: Option<PathBuf>,
     /// Threads. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,

@@ -10,6 +10,7 @@ use crate::program;
 use adept_ground::files::Files;
 use adept_ground::shown::{shell, shell_path};
 use adept_lab::Catalogue;
+use adept_lab::decisions::worst_decisions;
 use adept_lab::review::{
     self, Decisions, Depths, Errors, PAGE_ACTIONS, PlayerReview, Review, ReviewOptions, Worst,
 };
@@ -38,6 +39,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         // Fail early, before the review.
         files.try_file(path)?;
     }
+    if let Some(path) = &args.decisions {
+        files.try_file(path)?;
+    }
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &on_interrupt(STOPPING))?;
     let mut written = String::new();
@@ -45,6 +49,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         let page = review::page(&found, &command(args));
         files.replace(path, page.as_bytes())?;
         written = format!("\nwritten: {} ({} kB)\n", path.display(), page.len() / 1000);
+    }
+    if let Some(path) = &args.decisions {
+        write_decisions(&found, path)?;
     }
     output::show(as_json, || &found, || text(&found) + &written)?;
     if !found.finished {
@@ -65,6 +72,37 @@ fn command(args: &ReviewArgs) -> String {
     words.extend(args.best.then(|| "--best".to_string()));
     words.extend(args.html.iter().map(|html| format!("--html {}", shell_path(html))));
     words.join(" ")
+}
+
+/// Writes the worst decisions to a file, or, if they are of several rule sets, to a file for each of them, with the name of the rule set.
+fn write_decisions(found: &Review, path: &Path) -> Result<()> {
+    let mut rules: Vec<&str> = Vec::new();
+    for worst in &found.worst {
+        if !rules.contains(&&*worst.rules) {
+            rules.push(&worst.rules);
+        }
+    }
+    if rules.is_empty() {
+        output::say(format!("{}: not written, because no decision lost anything", path.display()));
+    }
+    for name in &rules {
+        let path = if rules.len() > 1 { path_of_rules(path, name) } else { path.to_path_buf() };
+        let worst: Vec<&Worst> = found.worst.iter().filter(|worst| worst.rules == *name).collect();
+        let by = [&found.by].into_iter().chain(&found.then).map(String::as_str).collect::<Vec<_>>();
+        let text = worst_decisions(&worst, &by.join(", then "), found.unit.as_deref());
+        Files::default().replace(&path, text.as_bytes())?;
+        let count = if worst.len() == 1 { "1 decision".into() } else { format!("{} decisions", worst.len()) };
+        output::say(format!("{}: {count} of {name}", path.display()));
+    }
+    Ok(())
+}
+
+/// A path with the name of a rule set before its ending: `worst-backgammon-match-7.csv`.
+fn path_of_rules(path: &Path, rules: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let rules = rules.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+    let end = path.extension().map_or_else(String::new, |end| format!(".{}", end.to_string_lossy()));
+    path.with_file_name(format!("{stem}-{rules}{end}"))
 }
 
 /// Columns before what is said of a move.
@@ -491,6 +529,13 @@ mod tests {
         }
         let shown = text(&found).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(shown.contains("in points, by") && !shown.contains("chance to win"), "{shown}");
+    }
+
+    #[test]
+    fn files_of_several_rule_sets_are_named_by_them() {
+        let path = path_of_rules(Path::new("folder/worst.csv"), "backgammon:match-7");
+        assert_eq!(path, Path::new("folder/worst-backgammon-match-7.csv"));
+        assert_eq!(path_of_rules(Path::new("worst"), "a"), Path::new("worst-a"));
     }
 
     #[test]

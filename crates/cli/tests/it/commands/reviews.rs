@@ -301,3 +301,45 @@ fn a_session_is_broken_down() {
     assert!(text.contains("errors of Ann by kind") && !text.contains("by match"), "{text}");
     assert_eq!(dir.json(&["review", "session/a.mat", "--by", &by])["matches"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn the_worst_decisions_are_a_benchmark() {
+    let dir = Workspace::new();
+    fs::write(dir.path("m.mat"), MATCH).unwrap();
+    let by = published("../backgammon/small-88-24");
+    let review = ["review", "m.mat", "--by", &by, "--game", "backgammon"];
+    let found = dir.json(&[&review[..], &["--worst", "2", "--decisions", "worst.csv"]].concat());
+    let worst = found["worst"].as_array().unwrap();
+    assert_eq!((worst.len(), worst[0]["decision"].as_str()), (2, Some("move")), "{found}");
+    // The judge makes no error by its own values, and what was played is in the file.
+    let graded = dir.json(&["decisions", "run", "worst.csv", &by, "random", "--game", "backgammon"]);
+    let all = |agent: usize| graded["agents"][agent]["kinds"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((all(0)["decisions"].as_u64(), number(&all(0)["loss"])), (Some(2), 0.0), "{graded}");
+    let file = fs::read_to_string(dir.path("worst.csv")).unwrap();
+    for one in worst {
+        let row = format!("{},{},", one["position"].as_str().unwrap(), one["played"].as_str().unwrap());
+        assert!(file.contains(&row), "{row}: {file}");
+    }
+    // Rolled out, and continued.
+    let build = ["decisions", "build", "--from", "worst.csv", "--with", &by, "--game", "backgammon"];
+    let build = [&build[..], &["--trials", "2", "--truncate", "1", "--out", "rolled.csv"]].concat();
+    let built = dir.json(&build);
+    assert_eq!((built["finished"].as_bool(), built["short"].as_array().unwrap().len()), (Some(true), 0));
+    let moves = |name: &str| -> Vec<String> {
+        let text = fs::read_to_string(dir.path(name)).unwrap();
+        let rows = text.lines().filter(|line| !line.starts_with('#'));
+        rows.map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            [0, 1, 3].map(|cell| cells[cell]).join(",")
+        })
+        .collect()
+    };
+    assert_eq!(moves("worst.csv"), moves("rolled.csv"));
+    fs::write(dir.path("worst.csv"), file.lines().take(6).collect::<Vec<_>>().join("\n")).unwrap();
+    let error = dir.fails(&[&build[..], &["--resume"]].concat(), 1);
+    assert!(error.contains("holds other decisions"), "{error}");
+    // Cube decisions of a match too.
+    dir.json(&["review", "m.mat", "--by", &by, "--decisions", "cube.csv"]);
+    let graded = dir.json(&["decisions", "run", "cube.csv", &by, "--game", "backgammon:match-3"]);
+    assert!(number(&graded["agents"][0]["kinds"][0]["loss"]) < 1e-4, "{graded}");
+}
