@@ -14,6 +14,7 @@ pub(crate) mod exchange;
 pub(crate) mod list;
 pub(crate) mod measure;
 pub(crate) mod play;
+pub(crate) mod quiz;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod review;

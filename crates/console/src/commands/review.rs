@@ -118,7 +118,7 @@ const NAME: usize = 24;
 const WORD: usize = 64;
 
 /// The names of files without their folders; of equal names, each with as many folders as tell it apart.
-fn names_of(files: &[PathBuf]) -> HashMap<&Path, String> {
+pub(super) fn names_of(files: &[PathBuf]) -> HashMap<&Path, String> {
     let mut names = HashMap::new();
     let mut left: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let most = left.iter().map(|file| file.components().count()).max().unwrap_or(0);

@@ -343,3 +343,44 @@ fn the_worst_decisions_are_a_benchmark() {
     let graded = dir.json(&["decisions", "run", "cube.csv", &by, "--game", "backgammon:match-3"]);
     assert!(number(&graded["agents"][0]["kinds"][0]["loss"]) < 1e-4, "{graded}");
 }
+
+#[test]
+fn a_person_is_asked_about_errors() {
+    let dir = Workspace::new();
+    fs::write(dir.path("m.mat"), MATCH).unwrap();
+    let by = published("../backgammon/small-88-24");
+    let quiz = ["quiz", "m.mat", "--by", &by, "--game", "backgammon", "--player", "Ann"];
+    let output = dir.run_with(&quiz, "help\nnonsense\n24/13\n");
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{out}");
+    for expected in [
+        "game 1, move 2, Ann to decide",
+        "to move 6-5",
+        "quit  end the quiz",
+        "yours, in the game",
+        "  best\n",
+    ] {
+        assert!(out.contains(expected), "{expected}: {out}");
+    }
+    assert!(out.contains("24/13 loses ") && out.contains("\n1 answer, 0 of them the best: "), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    // The best move, as the review names it; and an action that the list does not have.
+    let best =
+        dir.json(&["review", "m.mat", "--by", &by, "--game", "backgammon"])["worst"][0]["best"].clone();
+    let ask = |typed: &str| -> serde_json::Value {
+        let output = dir.run_with(&[&quiz[..], &["--json"]].concat(), typed);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let found = ask(&format!("{}\n", best.as_str().unwrap()));
+    assert_eq!((found["best"].as_u64(), number(&found["lost"])), (Some(1), 0.0), "{found}");
+    assert!(number(&found["lost_in_games"]) > 0.05, "{found}");
+    let found = ask("8/3 8/2\nq\n");
+    assert!(number(&found["answers"][0]["loss"]) > 0.1, "{found}");
+    let found = ask("");
+    assert!(found["answers"].as_array().unwrap().is_empty(), "{found}");
+    // Decisions about the cube, by the rules of the match.
+    let output = dir.run_with(&["quiz", "m.mat", "--by", &by], "q\n");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Question 1 of "));
+    let error = dir.fails(&[&quiz[..], &["--player", "An"]].concat(), 2);
+    assert!(error.contains("cannot be used multiple times"), "{error}");
+}
