@@ -70,6 +70,13 @@ pub(crate) enum Command {
         after_help = "Examples:\n  adept review match.mat --by my-backgammon\n  adept review matches/ --by my-backgammon\n  adept review match.mat --by search:2:my-backgammon --player gnubg --worst 20\n  adept review match.mat --by my-backgammon --html match.html"
     )]
     Review(ReviewArgs),
+    /// Ask a person about the errors of reviewed games: the position is shown, and then what the answer loses.
+    #[command(
+        after_help = "Examples:\n  adept quiz match.mat --by my-backgammon --player me\n  adept quiz matches/ --by my-backgammon --player me --count 20\n\n\
+                      The judge and the files are those of `adept review`. A decision is asked about if it lost .03 points or more; in games \
+                      without points, if it lost anything."
+    )]
+    Quiz(QuizArgs),
     /// Describe a checkpoint or a config: inputs, parameters, multiply-adds, bytes, ops.
     #[command(
         after_help = "Examples:\n  adept describe configs/tictactoe/hme-2x40-st3.toml\n  adept describe checkpoints/runs/pm-0-1 --rules 20"
@@ -433,6 +440,9 @@ pub(crate) struct BuildDecisionsArgs {
     /// Games of each rollout. Multiples of 36 spread the first throws of two dice evenly.
     #[arg(long, value_name = "N", default_value_t = 144, value_parser = clap::value_parser!(u64).range(2..=limits::GAMES))]
     pub(crate) trials: u64,
+    /// Roll out the moves of this file of decisions, such as one of `review --decisions`, in place of those of games.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["count", "games", "moves", "gap"])]
+    pub(crate) from: Option<PathBuf>,
     /// File to write.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
@@ -443,7 +453,7 @@ pub(crate) struct BuildDecisionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunDecisionsArgs {
-    /// A file of `decisions build`.
+    /// A file of `decisions build`, or of `review --decisions`.
     pub(crate) file: PathBuf,
     /// Agents, such as checkpoints.
     #[arg(required = true, value_name = "AGENT")]
@@ -506,6 +516,41 @@ pub(crate) struct ReviewArgs {
     /// Number of moves to list, those that lost most.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=limits::WORST))]
     pub(crate) worst: u64,
+    /// Write these moves to a file of decisions, which `decisions run` and `decisions build --from` read. Several rule sets have a file
+    /// each.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) decisions: Option<PathBuf>,
+    /// Threads. Default: all cores. Results do not depend on it.
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
+    pub(crate) threads: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QuizArgs {
+    /// Files of whole games, and folders of such files, as for `adept review`.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The agent whose values count: a checkpoint, a search such as search:2:CHECKPOINT, or a valuation such as oracle.
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) by: String,
+    /// Judges again what seems wrong, the best moves and the one that was played; may be given several times.
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) then: Vec<String>,
+    /// Rule set. Default: that of each file, such as its match length, or the rule set of the checkpoint.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) game: Option<String>,
+    /// Use the best checkpoint of the run.
+    #[arg(long)]
+    pub(crate) best: bool,
+    /// Ask about the errors of this player alone, by the name in the file.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) player: Option<String>,
+    /// Most questions: the decisions that lost most.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=limits::WORST))]
+    pub(crate) count: u64,
+    /// Write only ASCII. Default: if the locale (LC_ALL, LC_CTYPE or LANG) is set and is not UTF-8.
+    #[arg(long)]
+    pub(crate) ascii: bool,
     /// Threads. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,

@@ -165,7 +165,7 @@ pub fn main_with(games: &dyn Catalogue, tools: &[&dyn Tool]) -> ExitCode {
     progress::show_work();
     progress::show_notes();
     // A person at the terminal knows what the program waits for, and the line editor reads Ctrl-C as a key.
-    if matches.subcommand_name() != Some("play") {
+    if !matches!(matches.subcommand_name(), Some("play" | "quiz")) {
         if !named.is_some_and(|(tool, _)| tool.waits()) {
             let program = line.get_name();
             let command =
@@ -219,6 +219,7 @@ fn command(games: &dyn Catalogue, matches: &ArgMatches, line: &clap::Command) ->
         Command::Arena(args) => world::with_jobs(games, args.threads, || run::arena::run(games, &args, json)),
         Command::Solve(args) => run::solve::run(games, &args, json),
         Command::Play(args) => run::play::run(games, &args, json),
+        Command::Quiz(args) => run::quiz::run(games, &args, json),
         Command::Config(args) => run::config::run(games, &args, json),
         Command::Data(args) => run::data::run(games, &args, json),
         Command::List(args) => run::list::run(games, &args, json),

@@ -87,6 +87,11 @@ pub trait Records<G: Game>: Send + Sync {
         path.extension().is_some_and(|end| end.eq_ignore_ascii_case(self.suffix()))
     }
 
+    /// The date of the games of a file, such as `2024-01-05`. None if the file does not tell it.
+    fn date(&self, _path: &Path) -> Option<String> {
+        None
+    }
+
     /// How players of the game count errors in a state. None if they have no customs.
     fn standard(&self, _game: &G, _state: &G::State) -> Option<Standard> {
         None

@@ -24,7 +24,7 @@ use adept_game::{
     writable_records,
 };
 use adept_model::checkpoint::{Checkpoint, Manifest};
-use adept_play::{AnyRoom, Input, PlayError, PlayOptions, Played};
+use adept_play::{AnyQuiz, AnyRoom, Input, PlayError, PlayOptions, Played};
 use adept_trainer::config::{Config, Games, MeasuredOn, One, Rules, in_either};
 use adept_trainer::labels::{self, LabelReport};
 use adept_trainer::positions;
@@ -218,6 +218,11 @@ impl<G: Kit> AnyGame for G {
             kinds.caution(opponent, &[], &[]);
         }
         adept_play::play(self, options, input, out)
+    }
+
+    /// A quiz, whose answers are judged by an agent, and again by further ones.
+    fn quiz(self: Arc<Self>, agents: Vec<String>, best: bool) -> Box<dyn AnyQuiz> {
+        adept_play::quiz(self, agents, best)
     }
 
     fn solve(&self, options: &SolveOptions) -> Result<Solved, OpenError> {

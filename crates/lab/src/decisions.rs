@@ -5,13 +5,15 @@
 //! decision's number, kind and position. Lines that begin with `#` record how it was made.
 
 use crate::farm::pool_of;
+use crate::review::{Candidate as Reviewed, Worst};
 use crate::{own_games, rollouts};
 use adept_arena::matches::Net;
+use adept_arena::review::KINDS;
 use adept_arena::rollout::{Options, Sums, roll_out, viewer};
 use adept_arena::{Agent, Decision, Luck, OpenError, Scratch, naming};
 use adept_erased::erased;
 use adept_game::sheet::Sheet;
-use adept_game::{Game, GameError, Kit, Turn, stream};
+use adept_game::{Game, GameError, Kit, Turn, number_of, stream};
 use adept_ground::files::Files;
 use adept_ground::jobs;
 use adept_ground::{limits, work};
@@ -49,6 +51,8 @@ pub struct BuildOptions {
     pub seed: u64,
     /// Number of threads; 0 for all cores.
     pub threads: usize,
+    /// A file of decisions whose moves are rolled out, in place of decisions of games.
+    pub from: Option<PathBuf>,
     /// The file.
     pub out: PathBuf,
     /// Whether to resume this file.
@@ -114,7 +118,7 @@ pub(crate) fn size<G: Game>(game: &G) -> f64 {
 
 /// A decision with its candidate moves, best first.
 struct Candidate<G: Game> {
-    kind: &'static str,
+    kind: Cow<'static, str>,
     state: G::State,
     actions: Vec<G::Action>,
 }
@@ -143,7 +147,8 @@ fn found<G: Kit>(game: &G, options: &BuildOptions, cancel: &Cancel) -> Result<Ve
                 let seen = here.get(kind).map_or(0, |(seen, _)| *seen) + 1;
                 if rng.random_range(0..seen) == 0 {
                     let actions = order.iter().take(options.moves).map(|&i| actions[i].clone()).collect();
-                    here.insert(kind, (seen, Candidate { kind, state: state.clone(), actions }));
+                    let kept = Candidate { kind: kind.into(), state: state.clone(), actions };
+                    here.insert(kind, (seen, kept));
                 } else if let Some((count, _)) = here.get_mut(kind) {
                     *count = seen;
                 }
@@ -180,9 +185,16 @@ impl<G: Kit> DecisionOps for G {
         let agent = naming::resolve(self, &options.agent, &[])?;
         let open = || Luck::open(self, &agent, options.best);
         open()?;
-        let head = head_of(self, options, rollouts::checksum_of(&agent, options.best)?);
+        let named = options.from.as_deref().map(|path| read(self, path)).transpose()?;
+        let checksum = rollouts::checksum_of(&agent, options.best)?;
+        let head = head_of(self, options, named.as_deref(), checksum);
         let begun = begin(options, &head)?;
-        let all = found(self, options, cancel)?;
+        // A file has the kinds that it has.
+        let wanted = if named.is_some() { &[] } else { kinds_of(self) };
+        let all = match named {
+            Some(named) => named.into_iter().map(Candidate::from).collect(),
+            None => found(self, options, cancel)?,
+        };
         let pool = pool_of(options.threads)?;
         let how = Options { trials: options.trials, truncate: options.truncate, seed: options.seed };
         let stop = || cancel.requested();
@@ -208,8 +220,8 @@ impl<G: Kit> DecisionOps for G {
             let (equity, error) = (equity * size(self), error * size(self));
             Ok(Some(format!("{},{},{equity:.5},{error:.5}", quoted(&position), quoted(&play))))
         };
-        let moves: Vec<_> = all.iter().map(|candidate| (candidate.kind, candidate.actions.len())).collect();
-        build(options, kinds_of(self), begun, &moves, !cancel.requested(), &row)
+        let moves: Vec<_> = all.iter().map(|candidate| (&*candidate.kind, candidate.actions.len())).collect();
+        build(options, wanted, begun, &moves, !cancel.requested(), &row)
     }
 
     /// Measures an agent's losses on a benchmark, against the best of the moves that were rolled out. A move that was not
@@ -325,7 +337,7 @@ fn build(
                     finished = false;
                     break;
                 };
-                let _ = writeln!(lines, "{},{kind},{row}", number + 1);
+                let _ = writeln!(lines, "{},{},{row}", number + 1, quoted(kind));
                 work::share(&what, (number as f64 + place as f64 / moves as f64) / all.len() as f64);
             }
             if !finished {
@@ -352,16 +364,29 @@ pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
 }
 
 /// Header that records how a benchmark was made; it must match to resume.
-fn head_of<G: Kit>(game: &G, options: &BuildOptions, checksum: Option<String>) -> String {
+fn head_of<G: Kit>(
+    game: &G,
+    options: &BuildOptions,
+    named: Option<&[Question<G>]>,
+    checksum: Option<String>,
+) -> String {
     let BuildOptions { agent, count, games, moves, gap, trials, seed, .. } = options;
     let cut = options
         .truncate
         .map_or_else(|| "played to the end".into(), |plies| format!("cut off after {plies} moves"));
     let checkpoint = checksum.map_or_else(String::new, |sum| format!("# The checkpoint is {sum}.\n"));
     let unit = game.counting().unit().map_or_else(String::new, |unit| format!(" {}", unit.name));
+    let source = match named {
+        Some(all) => {
+            format!("The {} decisions of a file, with the number {:016x}.", all.len(), number_of_all(all))
+        }
+        None => format!(
+            "Of at most {games} games of that agent, up to {count} of each kind; the {moves} best moves, the best two within {gap}{unit}."
+        ),
+    };
     format!(
         "# Decisions of {} by rollouts of {agent}: {trials} games each, {cut}, seed {seed}.\n\
-         # Of at most {games} games of that agent, up to {count} of each kind; the {moves} best moves, the best two within {gap}{unit}.\n\
+         # {source}\n\
          {checkpoint}# The equity is that of the player to move, with the standard error of the rollout.\n{}\n",
         game.name(),
         COLUMNS.join(",")
@@ -394,6 +419,41 @@ struct Question<G: Game> {
     state: G::State,
     /// The moves that were rolled out, with their equities.
     moves: Vec<(G::Action, f64)>,
+}
+
+impl<G: Game> From<Question<G>> for Candidate<G> {
+    fn from(Question { kind, state, moves }: Question<G>) -> Self {
+        Self { kind: kind.into(), state, actions: moves.into_iter().map(|(action, _)| action).collect() }
+    }
+}
+
+/// A hash of the states and moves of decisions, the same in every process.
+fn number_of_all<G: Game>(all: &[Question<G>]) -> u64 {
+    let moves = |question: &Question<G>| question.moves.iter().map(|(action, _)| action.clone()).collect();
+    let all: Vec<(G::State, Vec<G::Action>)> =
+        all.iter().map(|question| (question.state.clone(), moves(question))).collect();
+    number_of(&all)
+}
+
+/// The worst decisions of a review in the format of a benchmark, with the equities of the judge, in the unit of the review. All are of one
+/// rule set. `by` names the judge.
+pub fn worst_decisions(worst: &[&Worst], by: &str, unit: Option<&str>) -> String {
+    let rules = worst.first().map_or("", |first| &*first.rules);
+    let unit = unit.map_or_else(String::new, |unit| format!(" in {unit}"));
+    let mut text = format!(
+        "# Decisions of {rules} that lost most, by a review by {by}.\n\
+         # The equity{unit} is that of the player to move, with its standard error, 0 without samples.\n{}\n",
+        COLUMNS.join(",")
+    );
+    for (number, one) in worst.iter().enumerate() {
+        let kind = if one.decision == KINDS[0] { &*one.class } else { one.decision };
+        for Reviewed { action, equity, error, .. } in &one.candidates {
+            let (number, kind) = (number + 1, quoted(kind));
+            let (position, play) = (quoted(&one.position), quoted(action));
+            let _ = writeln!(text, "{number},{kind},{position},{play},{equity:.5},{error:.5}");
+        }
+    }
+    text
 }
 
 /// Reads a benchmark.

@@ -1,11 +1,13 @@
 //! Reviews of recorded games: each player's losses and luck, and the worst moves.
 
 mod page;
+mod session;
+
+pub use session::{KindErrors, MatchPlayer, MatchReview, OpponentReview, Period, Rating, Session, Spread};
 
 use adept_arena::naming::{self, Judge};
-use adept_arena::review::{Account, CI95, Keep, MARKS, Reviewed, Tally, mark_of, review};
-pub use adept_arena::review::{Assessment, Depths, Step, StepCandidate, StepKind, Verdict};
-use adept_arena::{OpenError, Staged};
+use adept_arena::review::{Account, CI95, KINDS, Keep, Reviewed, Tally, mark_of, review};
+pub use adept_arena::review::{Assessment, Depths, MARKS, Step, StepCandidate, StepKind, Verdict};
 use adept_game::{GameError, Kit, Turn, WholeGame};
 use adept_ground::jobs;
 use adept_ground::order::sort_by_highest;
@@ -208,6 +210,28 @@ pub struct Worst {
     /// What the search lacks, if it stopped before its depth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortfall: Option<String>,
+    /// Rule set of the game.
+    pub rules: String,
+    /// The class of the position, such as contact; its number where classes have no names.
+    pub class: String,
+    /// The kind of decision: move, double, or answer to a double.
+    pub decision: &'static str,
+    /// The best actions, the best first, and the one that was played.
+    pub candidates: Vec<Candidate>,
+}
+
+/// An action of a decision.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Candidate {
+    /// The action.
+    #[serde(rename = "move")]
+    pub action: String,
+    /// Its value for the player, in the unit of the game.
+    pub equity: f64,
+    /// The equity of the best action less this one.
+    pub loss: f64,
+    /// The standard error of the equity; 0 if it is not an estimate from samples.
+    pub error: f64,
 }
 
 /// The names of the marks.
@@ -262,6 +286,9 @@ pub struct Review {
     pub worst: Vec<Worst>,
     /// Whether all games were reviewed.
     pub finished: bool,
+    /// Errors by kind, match and opponent, and over time.
+    #[serde(flatten)]
+    pub session: Session,
     /// All steps of each game, if [`ReviewOptions::steps`] asks for them.
     #[serde(skip)]
     pub steps: Vec<GameSteps>,
@@ -344,7 +371,12 @@ const FILES: usize = 100_000;
 
 /// Reads the games of all files, each with the index of its file and its index there.
 fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainError> {
-    let none = || GameError::new(format!("{}: files of whole games cannot be read", game.name()));
+    let none = || {
+        GameError::new(format!(
+            "{}: files of whole games cannot be read; `moves` judges the moves of a single position, and `play --hints` those of a game",
+            game.name()
+        ))
+    };
     let records = game.records();
     let suffix = records.map_or("", |records| records.suffix());
     let holds_games = |path: &Path| records.is_some_and(|records| records.holds_games(path));
@@ -528,15 +560,8 @@ pub(crate) fn review_of<G: Kit>(
         .iter()
         .map(|rules| judges().map(|name| naming::resolve(*rules, name, &[])).collect::<Result<Vec<_>, _>>());
     let agents = agents.collect::<Result<Vec<_>, _>>()?;
-    let open = |rule: usize| {
-        let mut all = agents[rule].iter().map(|agent| naming::judge(rules[rule], agent, options.best));
-        let mut first = all.next().ok_or_else(|| GameError::new("nobody judges"))??;
-        let then = all.map(|judge| Ok(judge?.values)).collect::<Result<Vec<_>, OpenError>>()?;
-        if !then.is_empty() {
-            first.values = Box::new(Staged::new(first.values, then));
-        }
-        Ok::<_, TrainError>(first)
-    };
+    let open =
+        |rule: usize| Ok::<_, TrainError>(naming::judge_in_stages(rules[rule], &agents[rule], options.best)?);
     let mut players: Vec<PlayerSum> = Vec::new();
     let mut known = |name: &str| match players.iter().position(|known| known.name == name) {
         Some(i) => i,
@@ -608,6 +633,7 @@ pub(crate) fn review_of<G: Kit>(
     work::share(&what, 1.0);
     let unit = rules[0].counting().unit();
     let size = unit.as_ref().map_or(1.0, |unit| unit.size);
+    let classes = rules[0].positions().class_names;
     let (mut worst, mut steps) = (Vec::new(), Vec::new());
     for (i, (reviewed, seats)) in found.iter_mut().zip(&seats).enumerate() {
         let Some(reviewed) = reviewed else { continue };
@@ -630,6 +656,10 @@ pub(crate) fn review_of<G: Kit>(
             mark: slip.points.and_then(mark_of).map(|mark| MARK_NAMES[mark]),
             error: slip.name,
             shortfall: slip.shortfall.clone(),
+            rules: rules[places[i].rule].name().into(),
+            class: session::class_name(classes, slip.class),
+            decision: KINDS[slip.kind],
+            candidates: candidates_of(&slip.candidates, size),
         }));
         if keeps_steps(seats) {
             steps.push(GameSteps {
@@ -655,6 +685,20 @@ pub(crate) fn review_of<G: Kit>(
     let total = shown().fold(Account::default(), |sum, player| sum.and(player.account));
     // Matches have no unit: their utility is the chance to win.
     let is_match = unit.is_none();
+    let date = |file: &PathBuf| rules[0].records().and_then(|records| records.date(file));
+    let dates: Vec<Option<String>> = files.iter().map(date).collect();
+    let of_session = session::Games {
+        files: &files,
+        dates: &dates,
+        reviewed: &found,
+        places: &places,
+        seats: &seats,
+        names: &players.iter().map(|player| &*player.name).collect::<Vec<_>>(),
+        wanted,
+        classes,
+        size,
+    };
+    let session = of_session.session();
     let names: Vec<&str> = rules.iter().map(|rules| rules.name()).collect();
     Ok(Review {
         file: files[0].clone(),
@@ -686,7 +730,20 @@ pub(crate) fn review_of<G: Kit>(
         finished: found.iter().all(Option::is_some),
         steps,
         unit_size: size,
+        session,
     })
+}
+
+/// Actions of a decision, in the unit of this size.
+fn candidates_of(all: &[adept_arena::review::Candidate], size: f64) -> Vec<Candidate> {
+    let best = all.iter().map(|one| one.value).fold(f64::NEG_INFINITY, f64::max);
+    let candidate = |one: &adept_arena::review::Candidate| Candidate {
+        action: one.action.clone(),
+        equity: one.value / size,
+        loss: (best - one.value) / size,
+        error: one.error / size,
+    };
+    all.iter().map(candidate).collect()
 }
 
 #[cfg(test)]

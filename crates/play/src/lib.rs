@@ -3,11 +3,13 @@
 //! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod error;
+mod quiz;
 mod room;
 mod session;
 mod terminal;
 
 pub use error::PlayError;
+pub use quiz::{Answer, AnyQuiz, Question, quiz};
 pub use room::{
     AgentText, Analysis, AnyPlay, AnyRoom, Candidate, DecisionAnalysis, EventView, GameAbout, Hints,
     MoveView, OutcomeView, PlayerAnalysis, RollAnalysis, View, room,

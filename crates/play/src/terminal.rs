@@ -185,8 +185,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
                     OpenError::from(no_action(self.game, &self.session.state, self.options.seat)).into()
                 );
             }
-            let list = self.list(&self.numbered());
-            let list = if list.lines().count() <= LINES_OF_MOVES { &*list } else { "" };
+            let list = short_list(self.game, &self.session.state);
             // The best move of a hint comes last, next to the prompt.
             match self.options.hints {
                 true => write!(out, "\n{list}{}\n", self.board(HINTED))?,
@@ -224,57 +223,6 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
         found.ok_or_else(|| format!("`{wanted}`: write {}", ways.join(", ")))
     }
 
-    /// Moves that can be chosen by number, from 1: all, if numbers have no other meaning here and there are not too
-    /// many.
-    fn numbered(&self) -> Vec<G::Action> {
-        let mut actions = Vec::new();
-        self.game.actions(&self.session.state, &mut actions);
-        let is_free = |n: usize| self.game.parse_action(&self.session.state, &n.to_string()).is_err();
-        // If moves are numbers themselves, the number of an occupied square must not select another one.
-        let is_number =
-            |action: &G::Action| self.game.action_text(&self.session.state, action).parse::<usize>().is_ok();
-        if actions.len() > NUMBERED || actions.iter().any(is_number) || !(1..=actions.len()).all(is_free) {
-            actions.clear();
-        }
-        actions
-    }
-
-    /// A list of moves with their numbers, in columns.
-    fn list(&self, numbered: &[G::Action]) -> String {
-        let entry = |(i, action): (usize, &G::Action)| {
-            format!("{:>2} {}", i + 1, self.game.action_text(&self.session.state, action))
-        };
-        let entries: Vec<String> = numbered.iter().enumerate().map(entry).collect();
-        let wide = entries.iter().map(|entry| entry.chars().count()).max().unwrap_or(0) + 2;
-        let line = |entries: &[String]| -> String {
-            let padded: String = entries.iter().map(|entry| format!("{entry:<wide$}")).collect();
-            format!("{}\n", padded.trim_end())
-        };
-        entries.chunks((COLUMNS / wide).max(1)).map(line).collect()
-    }
-
-    /// Examples of possible moves.
-    fn some_moves(&self) -> String {
-        let mut actions = Vec::new();
-        self.game.actions(&self.session.state, &mut actions);
-        let mut all: Vec<String> =
-            actions.iter().map(|action| self.game.action_text(&self.session.state, action)).collect();
-        // Words such as `pass` precede the numbers, of which there may be many.
-        sort_by_highest(&mut all, &|text| f64::from(!text.contains(|c: char| c.is_ascii_digit())));
-        let mut moves = String::new();
-        let shown = all.iter().take_while(|text| {
-            let fits = moves.chars().count() + text.chars().count() < COLUMNS_OF_MOVES;
-            if fits {
-                moves.push_str(if moves.is_empty() { "" } else { ", " });
-                moves.push_str(text);
-            }
-            fits
-        });
-        let left = all.len() - shown.count();
-        let more = if left > 0 { format!(", … and {left} more") } else { String::new() };
-        format!("{moves}{more}")
-    }
-
     fn over(self, history: Option<String>) -> Played {
         let outcome = self.session.outcome(self.game);
         Played {
@@ -292,10 +240,7 @@ impl<'a, G: Kit> TerminalGame<'a, G> {
 
 impl<G: Kit> Asked for TerminalGame<'_, G> {
     fn help(&self) -> String {
-        let moves = match &self.numbered()[..] {
-            [] => format!("moves here: {}", self.some_moves()),
-            numbered => format!("moves here, to be typed by number too:\n{}", self.list(numbered).trim_end()),
-        };
+        let moves = moves_here(self.game, &self.session.state);
         let rules =
             if self.game.texts().rules(self.game).is_some() { "rules how the game is played\n" } else { "" };
         let resign = match &self.session.ways_to_resign(self.game)[..] {
@@ -324,17 +269,13 @@ impl<G: Kit> Asked for TerminalGame<'_, G> {
     }
 
     fn act(&mut self, text: &str) -> Result<Option<String>, String> {
-        let action = match self.game.parse_action(&self.session.state, text) {
+        let action = match action_of(self.game, &self.session.state, text) {
             Ok(action) => action,
             Err(_) if text.split(' ').next() == Some("resign") => {
                 let way = self.loss(&text[6..])?;
                 return Ok(self.session.resign(self.game, way).and_then(|step| step.revealed.clone()));
             }
-            Err(e) => {
-                let place = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let numbered = place.and_then(|place| self.numbered().into_iter().nth(place));
-                numbered.ok_or_else(|| e.to_string())?
-            }
+            Err(why) => return Err(why),
         };
         Ok(self.session.act(self.game, action).revealed.clone())
     }
@@ -343,7 +284,7 @@ impl<G: Kit> Asked for TerminalGame<'_, G> {
         let (hints, player) = (count > 0, self.options.seat);
         let mut marks = Vec::new();
         let mut below = String::new();
-        let numbered = self.numbered();
+        let numbered = numbered(self.game, &self.session.state);
         let at = Decision::new(self.game, &self.session.state, player);
         if let (Opponent::Model(bound), true) = (&mut self.opponent, hints) {
             let (mut actions, mut values) = (Vec::new(), Vec::new());
@@ -424,6 +365,80 @@ impl<G: Kit> Asked for TerminalGame<'_, G> {
             with_stone(self.game.texts().board(self.game, &seen, &marks, 0), self.stone)
         ))
     }
+}
+
+/// Moves that can be chosen by number, from 1: all, if numbers have no other meaning here and there are not too many.
+pub(crate) fn numbered<G: Kit>(game: &G, state: &G::State) -> Vec<G::Action> {
+    let mut actions = Vec::new();
+    game.actions(state, &mut actions);
+    let is_free = |n: usize| game.parse_action(state, &n.to_string()).is_err();
+    // If moves are numbers themselves, the number of an occupied square must not select another one.
+    let is_number = |action: &G::Action| game.action_text(state, action).parse::<usize>().is_ok();
+    if actions.len() > NUMBERED || actions.iter().any(is_number) || !(1..=actions.len()).all(is_free) {
+        actions.clear();
+    }
+    actions
+}
+
+/// A list of moves with their numbers, in columns.
+fn list<G: Kit>(game: &G, state: &G::State, numbered: &[G::Action]) -> String {
+    let entry =
+        |(i, action): (usize, &G::Action)| format!("{:>2} {}", i + 1, game.action_text(state, action));
+    let entries: Vec<String> = numbered.iter().enumerate().map(entry).collect();
+    let wide = entries.iter().map(|entry| entry.chars().count()).max().unwrap_or(0) + 2;
+    let line = |entries: &[String]| -> String {
+        let padded: String = entries.iter().map(|entry| format!("{entry:<wide$}")).collect();
+        format!("{}\n", padded.trim_end())
+    };
+    entries.chunks((COLUMNS / wide).max(1)).map(line).collect()
+}
+
+/// The list of moves with their numbers, if it has few lines; else empty.
+pub(crate) fn short_list<G: Kit>(game: &G, state: &G::State) -> String {
+    let list = list(game, state, &numbered(game, state));
+    if list.lines().count() <= LINES_OF_MOVES { list } else { String::new() }
+}
+
+/// The moves of a state for `help`: with their numbers, or some of them.
+pub(crate) fn moves_here<G: Kit>(game: &G, state: &G::State) -> String {
+    match &numbered(game, state)[..] {
+        [] => format!("moves here: {}", some_moves(game, state)),
+        numbered => {
+            format!("moves here, to be typed by number too:\n{}", list(game, state, numbered).trim_end())
+        }
+    }
+}
+
+/// The action that a text means: as the game writes it, or by its number.
+///
+/// # Errors
+/// Why it means none.
+pub(crate) fn action_of<G: Kit>(game: &G, state: &G::State, text: &str) -> Result<G::Action, String> {
+    game.parse_action(state, text).or_else(|e| {
+        let place = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        place.and_then(|place| numbered(game, state).into_iter().nth(place)).ok_or_else(|| e.to_string())
+    })
+}
+
+/// Examples of possible moves.
+fn some_moves<G: Kit>(game: &G, state: &G::State) -> String {
+    let mut actions = Vec::new();
+    game.actions(state, &mut actions);
+    let mut all: Vec<String> = actions.iter().map(|action| game.action_text(state, action)).collect();
+    // Words such as `pass` precede the numbers, of which there may be many.
+    sort_by_highest(&mut all, &|text| f64::from(!text.contains(|c: char| c.is_ascii_digit())));
+    let mut moves = String::new();
+    let shown = all.iter().take_while(|text| {
+        let fits = moves.chars().count() + text.chars().count() < COLUMNS_OF_MOVES;
+        if fits {
+            moves.push_str(if moves.is_empty() { "" } else { ", " });
+            moves.push_str(text);
+        }
+        fits
+    });
+    let left = all.len() - shown.count();
+    let more = if left > 0 { format!(", … and {left} more") } else { String::new() };
+    format!("{moves}{more}")
 }
 
 /// What a person can ask of a game at the terminal, whatever its type.
@@ -614,7 +629,7 @@ fn describe_gates<G: Kit>(game: &G, explanation: &Explanation, depth: usize, tex
 
 /// Wraps text to 80 columns. Continuation lines of list items, which begin with `- `, and of indented lines are
 /// indented. Lines with gaps of two spaces are drawings or columns, and stay.
-fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     let fold = |line: &str| {
         let words = line.trim_start();
         if line.chars().count() <= COLUMNS || words.contains("  ") {
@@ -629,7 +644,7 @@ fn folded(text: &str) -> String {
 }
 
 /// Wraps paragraphs, separated by blank lines, and list items, which begin with `- `, to 80 columns.
-fn reflowed(text: &str) -> String {
+pub(crate) fn reflowed(text: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut joins = false;
     for line in text.lines() {

@@ -3,7 +3,11 @@
 use super::judge::TIE;
 use crate::values::{Decision, Evaluator, Fortune, Luck, Reach};
 use adept_game::{GameError, Kit, Turn};
+use adept_ground::order::places_by;
 use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Number of the best actions that a decision lists, besides the one that was played.
+const CANDIDATES: usize = 5;
 
 /// Standard errors on each side of a 95 % interval.
 pub const CI95: f64 = 1.96;
@@ -86,6 +90,23 @@ impl<G: Kit> Weighed<'_, G> {
     pub(super) fn error_name(&self, game: &G) -> Option<&'static str> {
         let value = f64::from(self.values[self.best]) * game.scale();
         game.records()?.error_name(game, self.state, self.action, (&self.actions[self.best], value))
+    }
+
+    /// The best actions, the best first, and the one that was played, with their values and the standard errors of these; and the place of
+    /// the one that was played in this list.
+    pub(super) fn candidates(&self) -> (Vec<(&G::Action, f32, f32)>, usize) {
+        let mut listed = places_by(self.values);
+        let own = listed.iter().position(|&i| self.actions[i] == *self.action);
+        let own_error = own.and_then(|own| self.errors.get(listed[own]).copied()).unwrap_or(0.0);
+        listed.truncate(CANDIDATES);
+        let candidate =
+            |&i: &usize| (&self.actions[i], self.values[i], self.errors.get(i).copied().unwrap_or(0.0));
+        let mut all: Vec<(&G::Action, f32, f32)> = listed.iter().map(candidate).collect();
+        let played = own.filter(|own| *own < CANDIDATES).unwrap_or(all.len());
+        if played == all.len() {
+            all.push((self.action, self.value, own_error));
+        }
+        (all, played)
     }
 
     /// By how much the worst action is behind the best, in [0, 2], and whether the last one is the best.

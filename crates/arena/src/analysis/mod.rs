@@ -3,6 +3,7 @@
 pub mod inspect;
 mod judge;
 mod judging;
+mod kinds;
 pub mod opened;
 pub mod review;
 pub mod rollout;

@@ -1,6 +1,8 @@
 //! Whole games of any players as an evaluator sees them: what each decision lost, and the luck of each player.
 
 pub use super::judging::{CI95, Judged, MARKS, Verdict, Weighed, judge_each, mark_of};
+pub use super::kinds::{ByKind, Candidate, KINDS, KindSum};
+use super::kinds::{candidates, kind_of};
 pub use super::steps::{Assessment, Step, StepCandidate, StepKind};
 use crate::values::{Evaluator, Luck, Reach};
 use adept_game::{DecisionKind, GameError, Kit, Standard, Turn, WholeGame};
@@ -59,7 +61,8 @@ pub struct Tally {
 
 impl Tally {
     /// Both together.
-    fn and(self, other: Self) -> Self {
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
         let sums = |a: [u64; 3], b: [u64; 3]| std::array::from_fn(|i| a[i] + b[i]);
         Self {
             moves: self.moves + other.moves,
@@ -75,7 +78,7 @@ impl Tally {
 
     /// Adds a decision that lost so much utility; `behind` is by how much the worst action is behind the best, and `is_last_best` whether the
     /// last action of the list, which doubles, is the best.
-    fn decide(&mut self, standard: Standard, loss: f64, behind: f64, is_last_best: bool) {
+    pub(super) fn decide(&mut self, standard: Standard, loss: f64, behind: f64, is_last_best: bool) {
         let lost = loss / standard.point;
         let is_wrong = lost > 0.0;
         let kind = match standard.kind {
@@ -209,6 +212,12 @@ pub struct Slip {
     pub name: Option<&'static str>,
     /// Text of [`Reach::shortfall`]; none if the search reached its depth.
     pub shortfall: Option<String>,
+    /// The class of the position, as [`Positions::class`](adept_game::Positions::class) numbers it.
+    pub class: u64,
+    /// The index of the kind of decision among [`KINDS`].
+    pub kind: usize,
+    /// The best actions, the best first, and the one that was played.
+    pub candidates: Vec<Candidate>,
 }
 
 /// A game that was reviewed.
@@ -218,6 +227,8 @@ pub struct Reviewed {
     pub players: [Account; 2],
     /// The actions that lost most, the worst first.
     pub slips: Vec<Slip>,
+    /// The decisions of each player by class of position and kind.
+    pub kinds: [ByKind; 2],
     /// Every action and chance event; empty unless they were asked for ([`Keep::steps`]).
     pub steps: Vec<Step>,
 }
@@ -253,6 +264,7 @@ pub fn review<G: Kit>(
 ) -> Result<Option<Reviewed>, GameError> {
     let mut players = [Account::default(); 2];
     let (mut slips, mut steps) = (Vec::new(), Vec::new());
+    let (mut kinds, class_of) = ([ByKind::new(), ByKind::new()], game.positions().class);
     let records = game.records();
     let standard = |state: &G::State| {
         records?.standard(game, state).filter(|standard| standard.point > 0.0 && standard.point.is_finite())
@@ -285,6 +297,9 @@ pub fn review<G: Kit>(
             Judged::Decision(weighed) => {
                 players[weighed.player].decide(&weighed, game.scale());
                 let is_wrong = weighed.verdict() == Verdict::Wrong;
+                let (class, kind) = (class_of(weighed.state), kind_of(standard));
+                let sum = kinds[weighed.player].entry((class, kind)).or_default();
+                sum.decide(&weighed, standard, game.scale());
                 if let Some(standard) = standard {
                     let loss = if is_wrong { weighed.lost * game.scale() } else { 0.0 };
                     let (behind, is_last_best) = weighed.spread();
@@ -292,6 +307,7 @@ pub fn review<G: Kit>(
                     tally.decide(standard, loss, behind * game.scale(), is_last_best);
                 }
                 if is_wrong {
+                    let candidates = candidates(game, &weighed);
                     let name = weighed.error_name(game);
                     let Weighed { state, player, action, actions, best, lost, error, reach, .. } = weighed;
                     slips.push(Slip {
@@ -305,6 +321,9 @@ pub fn review<G: Kit>(
                         points: standard.map(|standard| lost * game.scale() / standard.point),
                         name,
                         shortfall: reach.and_then(Reach::shortfall),
+                        class,
+                        kind,
+                        candidates,
                     });
                 }
             }
@@ -321,7 +340,7 @@ pub fn review<G: Kit>(
     }
     sort_by_highest(&mut slips, &|slip| slip.points.unwrap_or(slip.loss));
     slips.truncate(keep.slips);
-    Ok(Some(Reviewed { players, slips, steps }))
+    Ok(Some(Reviewed { players, slips, kinds, steps }))
 }
 
 #[cfg(test)]

@@ -2,10 +2,6 @@
 
 use super::judging::{Judged, Verdict, Weighed, mark_of};
 use adept_game::{DecisionKind, Kit, Standard, WholeGame, first_side};
-use adept_ground::order::places_by;
-
-/// Number of the best actions that a step lists, besides the one that was played.
-const CANDIDATES: usize = 5;
 
 /// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,9 +138,9 @@ impl Step {
 
 impl Assessment {
     fn new<G: Kit>(game: &G, weighed: &Weighed<'_, G>, standard: Option<Standard>) -> Self {
-        let Weighed { state, action, actions, values, best, value, lost, .. } = weighed;
+        let Weighed { state, values, best, lost, .. } = weighed;
         let in_points = |loss: f64| standard.map(|standard| loss / standard.point);
-        let candidate = |action: &G::Action, value: f32| {
+        let candidate = |(action, value, _): (&G::Action, f32, f32)| {
             let loss = f64::from(values[*best] - value).max(0.0) * game.scale();
             StepCandidate {
                 action: game.action_text(state, action),
@@ -153,15 +149,8 @@ impl Assessment {
                 points: in_points(loss),
             }
         };
-        let mut listed = places_by(values);
-        let own = listed.iter().position(|&i| actions[i] == **action);
-        listed.truncate(CANDIDATES);
-        let mut candidates: Vec<StepCandidate> =
-            listed.iter().map(|&i| candidate(&actions[i], values[i])).collect();
-        let played = own.filter(|own| *own < CANDIDATES).unwrap_or(candidates.len());
-        if played == candidates.len() {
-            candidates.push(candidate(action, *value));
-        }
+        let (listed, played) = weighed.candidates();
+        let candidates = listed.into_iter().map(candidate).collect();
         let verdict = weighed.verdict();
         let loss = lost * game.scale();
         let points = in_points(loss);

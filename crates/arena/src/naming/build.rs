@@ -9,7 +9,7 @@ use crate::agents::{
 use crate::error::{ExactError, OpenError};
 use crate::exact::{BestResponse, Minimax, has_oracle, oracle};
 use crate::search::{self, Budget, Search, SearchOptions};
-use crate::values::{ByValuation, Evaluator, GameModel, Informed, Luck, Screen, Screened};
+use crate::values::{ByValuation, Evaluator, GameModel, Informed, Luck, Screen, Screened, Staged};
 use adept_game::{Kit, Purpose, Turn, has_public_tree};
 use adept_model::Head;
 use std::path::Path;
@@ -178,6 +178,21 @@ pub fn judge<G: Kit>(game: &G, agent: &Resolved, best: bool) -> Result<Judge<G>,
     let names = references.iter().map(|reference| reference.name.to_string()).collect();
     let luck = Luck::of(Box::new(Informed::new(references.clone(), open(&plain)?)));
     Ok(Judge { values: Box::new(Informed::new(references, open(agent)?)), luck, references: names })
+}
+
+/// Opens a judge: the first of several agents, and the others to judge again, one after another, the decisions that seem wrong to the one
+/// before.
+///
+/// # Errors
+/// See [`judge`], and if there is no agent.
+pub fn judge_in_stages<G: Kit>(game: &G, agents: &[Resolved], best: bool) -> Result<Judge<G>, OpenError> {
+    let mut all = agents.iter().map(|agent| judge(game, agent, best));
+    let mut first = all.next().ok_or_else(|| OpenError::Unknown("nobody judges".into()))??;
+    let then = all.map(|judge| Ok(judge?.values)).collect::<Result<Vec<_>, OpenError>>()?;
+    if !then.is_empty() {
+        first.values = Box::new(Staged::new(first.values, then));
+    }
+    Ok(first)
 }
 
 /// Opens what an agent's name stands for, without what takes long: valuations, perfect play and best responses.

@@ -20,7 +20,8 @@ mod spec;
 mod usual;
 
 pub use build::{
-    AnySearch, Judge, build, evaluator, evaluator_for, judge, network, search_by, try_out, values,
+    AnySearch, Judge, build, evaluator, evaluator_for, judge, judge_in_stages, network, search_by, try_out,
+    values,
 };
 pub use resolve::{Meaning, Resolved, checkpoint_at, folder_of, is_own, resolve};
 pub use spec::{AGENTS, AgentSpec, Play, ScreenSpec, map_path, path_and_search};

@@ -7,6 +7,7 @@
 //!
 //! Other formats are read into the same games: `.sgf` of GNU Backgammon, and `.xg` of eXtreme Gammon.
 
+mod date;
 mod sgf;
 mod whole;
 mod xg;

@@ -36,6 +36,7 @@ fn build(games: &dyn Catalogue, args: &BuildDecisionsArgs, as_json: bool) -> Res
         truncate: args.by.truncate,
         seed: args.by.seed,
         threads: args.by.threads,
+        from: args.from.clone(),
         out: args.out.clone(),
         resume: args.resume,
     };

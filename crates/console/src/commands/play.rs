@@ -36,17 +36,23 @@ pub(crate) fn run(games: &dyn Catalogue, args: &PlayArgs, as_json: bool) -> Resu
         game.writes_histories()?;
         with_game(&*game, path, "")?;
     }
-    let mut input: Box<dyn Input> = match Editor::new() {
+    let (mut input, mut out) = terminal(args.ascii, as_json);
+    let played = game.play(&options, &mut *input, &mut out)?;
+    save(&*game, args, &played)?;
+    if as_json { output::json(&played) } else { Ok(()) }
+}
+
+/// Where a person reads and types. With JSON on stdout, text goes to stderr.
+pub(super) fn terminal(in_ascii: bool, as_json: bool) -> (Box<dyn Input>, output::Shown<Box<dyn Write>>) {
+    let input: Box<dyn Input> = match Editor::new() {
         Some(editor) if !as_json => Box::new(editor),
         _ => Box::new(stdin().lock()),
     };
     let mut out: Box<dyn Write> = if as_json { Box::new(stderr()) } else { Box::new(stdout()) };
-    if args.ascii || !shows_unicode(|name| env::var(name).ok()) {
+    if in_ascii || !shows_unicode(|name| env::var(name).ok()) {
         out = Box::new(Ascii(out));
     }
-    let played = game.play(&options, &mut *input, &mut output::Shown(out))?;
-    save(&*game, args, &played)?;
-    if as_json { output::json(&played) } else { Ok(()) }
+    (input, output::Shown(out))
 }
 
 /// The agent that plays: at a level, or the best of the game if the game is named.

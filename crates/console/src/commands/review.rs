@@ -2,6 +2,7 @@
 
 use super::play::game_of;
 use super::report::check_page;
+use super::session::{self, Measure};
 use crate::args::ReviewArgs;
 use crate::interrupt::on_interrupt;
 use crate::output;
@@ -9,6 +10,7 @@ use crate::program;
 use adept_ground::files::Files;
 use adept_ground::shown::{shell, shell_path};
 use adept_lab::Catalogue;
+use adept_lab::decisions::worst_decisions;
 use adept_lab::review::{
     self, Decisions, Depths, Errors, PAGE_ACTIONS, PlayerReview, Review, ReviewOptions, Worst,
 };
@@ -37,6 +39,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         // Fail early, before the review.
         files.try_file(path)?;
     }
+    if let Some(path) = &args.decisions {
+        files.try_file(path)?;
+    }
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &on_interrupt(STOPPING))?;
     let mut written = String::new();
@@ -44,6 +49,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         let page = review::page(&found, &command(args));
         files.replace(path, page.as_bytes())?;
         written = format!("\nwritten: {} ({} kB)\n", path.display(), page.len() / 1000);
+    }
+    if let Some(path) = &args.decisions {
+        write_decisions(&found, path)?;
     }
     output::show(as_json, || &found, || text(&found) + &written)?;
     if !found.finished {
@@ -66,6 +74,37 @@ fn command(args: &ReviewArgs) -> String {
     words.join(" ")
 }
 
+/// Writes the worst decisions to a file, or, if they are of several rule sets, to a file for each of them, with the name of the rule set.
+fn write_decisions(found: &Review, path: &Path) -> Result<()> {
+    let mut rules: Vec<&str> = Vec::new();
+    for worst in &found.worst {
+        if !rules.contains(&&*worst.rules) {
+            rules.push(&worst.rules);
+        }
+    }
+    if rules.is_empty() {
+        output::say(format!("{}: not written, because no decision lost anything", path.display()));
+    }
+    for name in &rules {
+        let path = if rules.len() > 1 { path_of_rules(path, name) } else { path.to_path_buf() };
+        let worst: Vec<&Worst> = found.worst.iter().filter(|worst| worst.rules == *name).collect();
+        let by = [&found.by].into_iter().chain(&found.then).map(String::as_str).collect::<Vec<_>>();
+        let text = worst_decisions(&worst, &by.join(", then "), found.unit.as_deref());
+        Files::default().replace(&path, text.as_bytes())?;
+        let count = if worst.len() == 1 { "1 decision".into() } else { format!("{} decisions", worst.len()) };
+        output::say(format!("{}: {count} of {name}", path.display()));
+    }
+    Ok(())
+}
+
+/// A path with the name of a rule set before its ending: `worst-backgammon-match-7.csv`.
+fn path_of_rules(path: &Path, rules: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let rules = rules.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+    let end = path.extension().map_or_else(String::new, |end| format!(".{}", end.to_string_lossy()));
+    path.with_file_name(format!("{stem}-{rules}{end}"))
+}
+
 /// Columns before what is said of a move.
 const INDENT: usize = 9;
 
@@ -79,7 +118,7 @@ const NAME: usize = 24;
 const WORD: usize = 64;
 
 /// The names of files without their folders; of equal names, each with as many folders as tell it apart.
-fn names_of(files: &[PathBuf]) -> HashMap<&Path, String> {
+pub(super) fn names_of(files: &[PathBuf]) -> HashMap<&Path, String> {
     let mut names = HashMap::new();
     let mut left: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let most = left.iter().map(|file| file.components().count()).max().unwrap_or(0);
@@ -156,20 +195,22 @@ fn errors(found: &Review) -> String {
 
 /// The review for people.
 fn text(found: &Review) -> String {
-    let unit = found.unit.as_deref().unwrap_or("utility");
+    let measure = Measure::of(found);
     let decisions = |all: &Decisions| {
         let Decisions { decisions, loss_per_decision, loss_ci95, wrong_share, .. } = all;
-        let loss = format!("{loss_per_decision:.4}{}", error(*loss_ci95, 4));
+        let half = loss_ci95.map_or_else(String::new, |half| format!(" ±{}", measure.mean(half)));
+        let loss = format!("{}{half}", measure.mean(*loss_per_decision));
         [decisions.to_string(), loss, format!("{:.1}", 100.0 * wrong_share)]
     };
     let row = |player: &PlayerReview| {
         let own = decisions(&player.decisions);
         let mut cells = vec![output::cut(&player.name, NAME), player.games.to_string()];
         cells.extend(own);
-        cells.push(format!("{:+.2}{}", player.luck, error(player.luck_ci95, 2)));
+        let half = player.luck_ci95.map(|half| measure.of_amount(half));
+        cells.push(format!("{}{}", measure.sum(player.luck), error(half, 2)));
         cells.extend(match player.results {
             0 => ["–".to_string(), "–".to_string()],
-            _ => [player.result, player.adjusted].map(|sum| format!("{sum:+.2}")),
+            _ => [player.result, player.adjusted].map(|sum| measure.sum(sum)),
         });
         cells
     };
@@ -182,13 +223,14 @@ fn text(found: &Review) -> String {
     let header =
         ["player", "games", "decisions", "loss per decision", "wrong %", "luck", "result", "less luck"];
     let mut text = output::wrapped(&format!(
-        "{} game{} of {}, in {unit}, by {}",
+        "{} game{} of {}, in {}, by {}",
         found.games,
         if found.games == 1 { "" } else { "s" },
         match found.files.len() {
             1 => found.file.display().to_string(),
             files => format!("{files} files"),
         },
+        measure.words,
         match &found.references[..] {
             [] => found.by.clone(),
             all => format!("{} and, where they know the value, {}", found.by, all.join(", ")),
@@ -201,8 +243,12 @@ fn text(found: &Review) -> String {
     if found.players.iter().any(|player| player.results < player.games) {
         text.push_str("games without a result count as luck alone\n");
     }
+    if measure.is_chance {
+        text.push_str("a match that is won counts +50 %: the chance to win it rises from 50 % to 100 %\n");
+    }
     text.push_str(&errors(found));
     let names = names_of(&found.files);
+    text.push_str(&session::text(found, &names));
     if !found.faults.is_empty() {
         let many = if found.faults.len() == 1 { "fault" } else { "faults" };
         text.push_str(&format!("\n{} {many}: each game was read up to its fault\n", found.faults.len()));
@@ -239,7 +285,11 @@ fn text(found: &Review) -> String {
     }
     if !found.worst.is_empty() {
         let is_in_points = found.worst.iter().all(|worst| worst.points.is_some());
-        text.push_str(if is_in_points { "\nworst decisions, in points\n" } else { "\nworst moves\n" });
+        text.push_str(match (is_in_points, measure.is_chance) {
+            (true, true) => "\nworst decisions, in points, and in % of the chance to win the match\n",
+            (true, false) => "\nworst decisions, in points\n",
+            (false, _) => "\nworst moves\n",
+        });
     }
     for one in &found.worst {
         let Worst { file, game, number, player, position, played, best, loss, loss_ci95, shortfall, .. } =
@@ -250,10 +300,22 @@ fn text(found: &Review) -> String {
         };
         let place = format!("{file}game {game}, move {number}, {}: {position}", output::cut(player, NAME));
         text.push_str(&output::entry(&format!("  {:.3}", one.points.unwrap_or(*loss)), INDENT, &place));
-        let error = loss_ci95.map_or_else(String::new, |half| format!(", loss ±{half:.3}"));
+        let error = match loss_ci95 {
+            Some(half) if measure.is_chance => format!(", loss ±{:.2} %", measure.of_amount(*half)),
+            Some(half) => format!(", loss ±{half:.3}"),
+            None => String::new(),
+        };
+        let chance = match measure.is_chance {
+            true => format!(" ({:.2} %)", measure.of_amount(*loss)),
+            false => String::new(),
+        };
         let names: Vec<&str> = one.mark.into_iter().chain(one.error).collect();
         let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(" ")) };
-        text.push_str(&output::entry("", INDENT, &format!("played {played}, best {best}{error}{names}")));
+        text.push_str(&output::entry(
+            "",
+            INDENT,
+            &format!("played {played}, best {best}{error}{names}{chance}"),
+        ));
         shortfall.iter().for_each(|what| text.push_str(&output::entry("", INDENT, what)));
     }
     text
@@ -262,7 +324,10 @@ fn text(found: &Review) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adept_lab::review::Fault;
+    use adept_lab::review::{
+        Candidate, Fault, KindErrors, MatchPlayer, MatchReview, OpponentReview, Period, Rating, Session,
+        Spread,
+    };
     use textwrap::core::display_width;
 
     /// A review with names, files and positions that are as long as they may be.
@@ -319,6 +384,18 @@ mod tests {
             loss: 1.234,
             loss_ci95: Some(0.123),
             shortfall: Some("stopped after 2 of 3 plies".into()),
+            rules: "backgammon".into(),
+            class: "contact".into(),
+            decision: "move",
+            candidates: vec![
+                Candidate { action: "bar/24*(2) 13/7*(2)".into(), equity: 0.5, loss: 0.0, error: 0.0 },
+                Candidate {
+                    action: "bar/24* 24/18*(2) 13/7".into(),
+                    equity: -0.734,
+                    loss: 1.234,
+                    error: 0.0,
+                },
+            ],
         };
         let why =
             format!("line 12345: game 12345, move 12345: `{name}` of {name}: it is the other player's turn");
@@ -340,7 +417,125 @@ mod tests {
             finished: true,
             steps: Vec::new(),
             unit_size: 1.0,
+            session: session(name, &["back-game", "contact"]),
         }
+    }
+
+    /// Tables of three matches with numbers that are as long as they may be.
+    fn session(name: &str, positions: &[&str]) -> Session {
+        let kind = |player: Option<&str>, position: &str, decision| KindErrors {
+            player: player.map(String::from),
+            position: position.into(),
+            decision,
+            decisions: 123_456,
+            wrong: 123_456,
+            lost: 1234.567,
+            counted: 123_456,
+            points: 1234.567,
+            performance_rating: Some(123.45),
+        };
+        let kinds = positions.iter().flat_map(|position| {
+            ["move", "double", "answer"].map(|decision| kind(Some(name), position, decision))
+        });
+        let rating = Some(Rating { performance_rating: 123.45, ci95: Some(123.45) });
+        let player = MatchPlayer {
+            name: name.into(),
+            opponents: vec![name.into(), name.into()],
+            decisions: 123_456,
+            loss_per_decision: 0.1234,
+            rating,
+            luck: -12.34,
+            results: 12_345,
+            result: -123.0,
+            adjusted: -123.0,
+        };
+        let one = MatchReview {
+            file: PathBuf::from("folder").join(format!("{name}.mat")),
+            date: Some("2024-01-05".into()),
+            games: 12_345,
+            players: vec![player],
+        };
+        let opponent = OpponentReview {
+            player: name.into(),
+            opponent: name.into(),
+            matches: 12_345,
+            games: 123_456,
+            rating,
+            opponent_rating: Some(123.45),
+            result: -123.0,
+            adjusted: -123.0,
+        };
+        let period = Period {
+            matches: [12_345, 12_346],
+            dates: Some(["2024-01-05".into(), "2024-12-31".into()]),
+            games: 123_456,
+            decisions: 1_234_567,
+            loss_per_decision: 0.1234,
+            rating,
+        };
+        let spread = Spread {
+            player: name.into(),
+            matches: 12_345,
+            mean: -123.45,
+            sd: 123.45,
+            adjusted_mean: -123.45,
+            adjusted_sd: 123.45,
+        };
+        Session {
+            kinds: kinds.collect(),
+            matches: vec![one; 30],
+            subject: Some(name.into()),
+            opponents: vec![opponent; 30],
+            over_time: vec![period; 10],
+            spread: vec![spread],
+        }
+    }
+
+    #[test]
+    fn a_single_match_has_no_tables_of_matches() {
+        let mut found = review("Ann");
+        assert!(text(&found).contains("\n… and 10 more, with --json\n"), "{}", text(&found));
+        for title in ["\nAnn by match, in points\n", "\nAnn by opponent\n", "\nAnn over time, by date\n"] {
+            assert!(text(&found).contains(title), "{}", text(&found));
+        }
+        found.session.matches.truncate(1);
+        found.session.opponents.truncate(1);
+        let shown = text(&found);
+        assert!(shown.contains("\nerrors of Ann by kind of position and decision\n"), "{shown}");
+        assert!(
+            !["by match", "by opponent", "over time"].iter().any(|title| shown.contains(title)),
+            "{shown}"
+        );
+    }
+
+    /// Of matches, all is said as a chance to win; of points, in points.
+    #[test]
+    fn one_unit_goes_through_the_whole_text() {
+        let mut found = review("Ann");
+        found.unit = None;
+        found.players[0].result = 1.0;
+        let shown = text(&found).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            !shown.contains("utility") && shown.contains("in % of the chance to win the match,"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("+50.00") && shown.contains("very bad too good to double (61.70 %)"),
+            "{shown}"
+        );
+        found.unit = Some("points".into());
+        for errors in found.players.iter_mut().map(|player| &mut player.errors).chain([&mut found.errors]) {
+            errors.as_mut().unwrap().lost_chance = None;
+        }
+        let shown = text(&found).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains("in points, by") && !shown.contains("chance to win"), "{shown}");
+    }
+
+    #[test]
+    fn files_of_several_rule_sets_are_named_by_them() {
+        let path = path_of_rules(Path::new("folder/worst.csv"), "backgammon:match-7");
+        assert_eq!(path, Path::new("folder/worst-backgammon-match-7.csv"));
+        assert_eq!(path_of_rules(Path::new("worst"), "a"), Path::new("worst-a"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A file of a match is read game by game, each from its opening roll at its score, so that a game that breaks off does not end the match.
 
-use super::{Contents, Event, Match, Mention, Place, Played, Unit, contents_of, length_of};
+use super::{Contents, Event, Match, Mention, Place, Played, Unit, contents_of, date, length_of};
 use crate::backgammon::cube::CubeModel;
 use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
@@ -29,12 +29,12 @@ impl Records<Backgammon> for Rules {
     }
 
     fn read(&self, game: &Backgammon, path: &Path) -> Found<Vec<WholeGame<Action>>> {
-        Some(fits(game).and_then(|()| games_of(game, path, contents_of(path)?)))
+        Some(reads(game).and_then(|()| games_of(game, path, contents_of(path)?)))
     }
 
     fn read_as_played(&self, game: &Backgammon, path: &Path) -> Found<GamesAsPlayed<Backgammon>> {
         let read = || {
-            fits(game)?;
+            reads(game)?;
             let contents = contents_of(path)?;
             // A network that has learned the cube plays its own rule set alone.
             let rules = contents.matches.first().filter(|_| !game.has_cube()).and_then(Match::rules);
@@ -50,6 +50,10 @@ impl Records<Backgammon> for Rules {
         let Some(end) = path.extension().and_then(|end| end.to_str()) else { return false };
         let is_one_of = |ends: &[&str]| ends.iter().any(|known| end.eq_ignore_ascii_case(known));
         is_one_of(&["mat", "sgf", "xg", "xgp"]) || is_one_of(&["txt"]) && begins_a_match(path)
+    }
+
+    fn date(&self, path: &Path) -> Option<String> {
+        date::date_of(&head_of(path)?)
     }
 
     fn standard(&self, game: &Backgammon, state: &State) -> Option<Standard> {
@@ -87,11 +91,16 @@ impl Records<Backgammon> for Rules {
 /// Bytes in which the first line of a match stands.
 const HEAD: u64 = 4096;
 
-/// Whether a line such as ` 7 point match` is near the beginning of a file.
-fn begins_a_match(path: &Path) -> bool {
+/// The beginning of a file as text.
+fn head_of(path: &Path) -> Option<String> {
     let mut head = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
-    read.is_ok() && String::from_utf8_lossy(&head).lines().any(|line| length_of(line.trim()).is_some())
+    read.is_ok().then(|| String::from_utf8_lossy(&head).into_owned())
+}
+
+/// Whether a line such as ` 7 point match` is near the beginning of a file.
+fn begins_a_match(path: &Path) -> bool {
+    head_of(path).is_some_and(|head| head.lines().any(|line| length_of(line.trim()).is_some()))
 }
 
 /// The points by which a decision to double stops being close, in GNU Backgammon and in eXtreme Gammon.
@@ -136,6 +145,15 @@ fn fits(game: &Backgammon) -> Result<(), GameError> {
         15 => Ok(()),
         _ => Err(GameError::new("files `.mat` hold games with 15 checkers a side")),
     }
+}
+
+/// Refuses a game with fewer checkers, and says what is possible in place of reading its games.
+fn reads(game: &Backgammon) -> Result<(), GameError> {
+    fits(game).map_err(|why| {
+        GameError::new(format!(
+            "{why}; `moves` judges the moves of a single position, and `play --hints` those of a game"
+        ))
+    })
 }
 
 /// The rule set with the cube of matches of this length; of 0, money games. None if no rule set has the length.

@@ -171,7 +171,10 @@ fn a_match_is_reviewed() {
     assert!((number(&ann["luck"]) + number(&other["luck"])).abs() < 1e-9, "{found}");
     assert!(found["faults"].as_array().unwrap().is_empty() && found["unit"].is_null(), "{found}");
     let text = dir.text(&with_cube);
-    assert!(text.contains("of m.mat, in utility") && text.contains("XGID="), "{text}");
+    assert!(
+        text.contains("of m.mat, in % of the chance to win the match") && text.contains("XGID="),
+        "{text}"
+    );
     // As a page too: one file with every decision, which loads nothing.
     let with_page = [&with_cube[..], &["--html", "page.html"]].concat();
     assert_eq!(dir.json(&with_page), found);
@@ -228,4 +231,156 @@ fn a_match_is_reviewed() {
     fs::write(dir.path("long.mat"), MATCH.replace("Ann", &"x".repeat(65_536))).unwrap();
     let text = dir.text(&["review", "long.mat", "m.mat", "--by", &by]);
     assert!(text.contains("long.mat: line 6: game 1: a name has more than 200 letters"), "{text}");
+}
+
+/// Three matches of Ann, two of them against the same opponent, in another order than their dates.
+fn session(dir: &Workspace) {
+    fs::create_dir(dir.path("session")).unwrap();
+    for (name, date, opponent) in
+        [("a", "2024.03.01", "J\u{f6}rgen"), ("b", "2024.01.05", "J\u{f6}rgen"), ("c", "2024.02.01", "Cy")]
+    {
+        let text = MATCH.replace("[Site \"x\"]", &format!("[EventDate \"{date}\"]"));
+        fs::write(dir.path(&format!("session/{name}.mat")), text.replace("J\u{f6}rgen", opponent)).unwrap();
+    }
+}
+
+#[test]
+fn a_session_is_broken_down() {
+    let dir = Workspace::new();
+    session(&dir);
+    let by = published("../backgammon/small-88-24");
+    let review = ["review", "session", "--by", &by];
+    let found = dir.json(&review);
+    let list = |key: &str| found[key].as_array().unwrap().clone();
+    let files: Vec<String> =
+        list("matches").iter().map(|one| one["file"].as_str().unwrap().replace('\\', "/")).collect();
+    assert_eq!(files, ["session/b.mat", "session/c.mat", "session/a.mat"]);
+    assert_eq!(
+        (found["subject"].as_str(), found["matches"][0]["date"].as_str()),
+        (Some("Ann"), Some("2024-01-05"))
+    );
+    let met: Vec<(&str, u64)> = found["opponents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["opponent"].as_str().unwrap(), one["games"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(met, [("J\u{f6}rgen", 4), ("Cy", 2)]);
+    assert_eq!(list("over_time").len(), 3);
+    assert!(list("over_time").iter().all(|one| number(&one["performance_ci95"]) >= 0.0), "{found}");
+    // Ann lost each match, with the same luck: nothing varies.
+    let ann = list("spread").into_iter().find(|one| one["player"] == "Ann").unwrap();
+    assert!((number(&ann["mean"]) + 1.0).abs() < 1e-9 && number(&ann["sd"]) < 1e-9, "{ann}");
+    assert!(number(&ann["adjusted_sd"]) < 1e-6, "{ann}");
+    // The kinds of decisions add up to all of them.
+    let kinds = list("kinds");
+    let of = |player: &serde_json::Value, key: &str| -> f64 {
+        kinds.iter().filter(|one| one["player"] == *player).map(|one| number(&one[key])).sum()
+    };
+    for player in found["players"].as_array().unwrap() {
+        let decisions = number(&player["decisions"]);
+        assert_eq!(of(&player["name"], "decisions"), decisions, "{player}");
+        let lost = decisions * number(&player["loss_per_decision"]);
+        assert!((of(&player["name"], "lost") - lost).abs() < 1e-6, "{player}");
+    }
+    assert_eq!(of(&serde_json::Value::Null, "decisions"), number(&found["total"]["decisions"]));
+    assert!(kinds.iter().any(|one| one["decision"] == "answer" && one["position"] == "contact"), "{found}");
+    let text = dir.text(&review);
+    for title in [
+        "errors of Ann by kind of position and decision",
+        "Ann by match, in % of the chance to win the match",
+        "Ann by opponent",
+        "Ann over time, by date",
+        "results of matches, in % of the chance to win the match",
+    ] {
+        assert!(text.contains(title), "{title}: {text}");
+    }
+    assert!(text.lines().skip(2).all(|line| line.chars().count() <= 80), "{text}");
+    // A single match has the kinds alone.
+    let text = dir.text(&["review", "session/a.mat", "--by", &by]);
+    assert!(text.contains("errors of Ann by kind") && !text.contains("by match"), "{text}");
+    assert_eq!(dir.json(&["review", "session/a.mat", "--by", &by])["matches"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_worst_decisions_are_a_benchmark() {
+    let dir = Workspace::new();
+    fs::write(dir.path("m.mat"), MATCH).unwrap();
+    let by = published("../backgammon/small-88-24");
+    let review = ["review", "m.mat", "--by", &by, "--game", "backgammon"];
+    let found = dir.json(&[&review[..], &["--worst", "2", "--decisions", "worst.csv"]].concat());
+    let worst = found["worst"].as_array().unwrap();
+    assert_eq!((worst.len(), worst[0]["decision"].as_str()), (2, Some("move")), "{found}");
+    // The judge makes no error by its own values, and what was played is in the file.
+    let graded = dir.json(&["decisions", "run", "worst.csv", &by, "random", "--game", "backgammon"]);
+    let all = |agent: usize| graded["agents"][agent]["kinds"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((all(0)["decisions"].as_u64(), number(&all(0)["loss"])), (Some(2), 0.0), "{graded}");
+    let file = fs::read_to_string(dir.path("worst.csv")).unwrap();
+    for one in worst {
+        let row = format!("{},{},", one["position"].as_str().unwrap(), one["played"].as_str().unwrap());
+        assert!(file.contains(&row), "{row}: {file}");
+    }
+    // Rolled out, and continued.
+    let build = ["decisions", "build", "--from", "worst.csv", "--with", &by, "--game", "backgammon"];
+    let build = [&build[..], &["--trials", "2", "--truncate", "1", "--out", "rolled.csv"]].concat();
+    let built = dir.json(&build);
+    assert_eq!((built["finished"].as_bool(), built["short"].as_array().unwrap().len()), (Some(true), 0));
+    let moves = |name: &str| -> Vec<String> {
+        let text = fs::read_to_string(dir.path(name)).unwrap();
+        let rows = text.lines().filter(|line| !line.starts_with('#'));
+        rows.map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            [0, 1, 3].map(|cell| cells[cell]).join(",")
+        })
+        .collect()
+    };
+    assert_eq!(moves("worst.csv"), moves("rolled.csv"));
+    fs::write(dir.path("worst.csv"), file.lines().take(6).collect::<Vec<_>>().join("\n")).unwrap();
+    let error = dir.fails(&[&build[..], &["--resume"]].concat(), 1);
+    assert!(error.contains("holds other decisions"), "{error}");
+    // Cube decisions of a match too.
+    dir.json(&["review", "m.mat", "--by", &by, "--decisions", "cube.csv"]);
+    let graded = dir.json(&["decisions", "run", "cube.csv", &by, "--game", "backgammon:match-3"]);
+    assert!(number(&graded["agents"][0]["kinds"][0]["loss"]) < 1e-4, "{graded}");
+}
+
+#[test]
+fn a_person_is_asked_about_errors() {
+    let dir = Workspace::new();
+    fs::write(dir.path("m.mat"), MATCH).unwrap();
+    let by = published("../backgammon/small-88-24");
+    let quiz = ["quiz", "m.mat", "--by", &by, "--game", "backgammon", "--player", "Ann"];
+    let output = dir.run_with(&quiz, "help\nnonsense\n24/13\n");
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{out}");
+    for expected in [
+        "game 1, move 2, Ann to decide",
+        "to move 6-5",
+        "quit  end the quiz",
+        "yours, in the game",
+        "  best\n",
+    ] {
+        assert!(out.contains(expected), "{expected}: {out}");
+    }
+    assert!(out.contains("24/13 loses ") && out.contains("\n1 answer, 0 of them the best: "), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    // The best move, as the review names it; and an action that the list does not have.
+    let best =
+        dir.json(&["review", "m.mat", "--by", &by, "--game", "backgammon"])["worst"][0]["best"].clone();
+    let ask = |typed: &str| -> serde_json::Value {
+        let output = dir.run_with(&[&quiz[..], &["--json"]].concat(), typed);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let found = ask(&format!("{}\n", best.as_str().unwrap()));
+    assert_eq!((found["best"].as_u64(), number(&found["lost"])), (Some(1), 0.0), "{found}");
+    assert!(number(&found["lost_in_games"]) > 0.05, "{found}");
+    let found = ask("8/3 8/2\nq\n");
+    assert!(number(&found["answers"][0]["loss"]) > 0.1, "{found}");
+    let found = ask("");
+    assert!(found["answers"].as_array().unwrap().is_empty(), "{found}");
+    // Decisions about the cube, by the rules of the match.
+    let output = dir.run_with(&["quiz", "m.mat", "--by", &by], "q\n");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Question 1 of "));
+    let error = dir.fails(&[&quiz[..], &["--player", "An"]].concat(), 2);
+    assert!(error.contains("cannot be used multiple times"), "{error}");
 }
