@@ -3,6 +3,7 @@
 use crate::game::{Game, GameError};
 use crate::values::Found;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A whole game read from a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,35 @@ pub struct WholeGame<A> {
     pub result: Option<f64>,
     /// What is wrong with the file where the game breaks off, with the line and the text; none if all of it was read.
     pub fault: Option<String>,
+    /// The analysis by another program that the file holds, by ascending place.
+    pub opinions: Vec<Opinion<A>>,
+}
+
+/// The analysis of one action by another program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opinion<A> {
+    /// The index of the action in [`WholeGame::actions`].
+    pub place: usize,
+    /// The judgement.
+    pub says: Says<A>,
+}
+
+/// The judgement of an action by another program, in points as players of the game count them ([`Standard`]).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Says<A> {
+    /// The luck of a chance event for player 1.
+    Luck(f64),
+    /// The judgement of a decision.
+    Decision {
+        /// The program and its depth, such as `gnubg 2-ply`.
+        judge: Arc<str>,
+        /// The best action. It is legal.
+        best: A,
+        /// The value of the best action less that of the one that was played.
+        lost: f64,
+        /// The value of the best action less that of the worst one that the program names.
+        behind: f64,
+    },
 }
 
 /// A whole game to write down.

@@ -2,8 +2,9 @@
 
 mod page;
 
+pub use crate::opinions::{BothJudges, DisagreedDecision, OtherJudge};
 use adept_arena::naming::{self, Judge};
-use adept_arena::review::{Account, CI95, Keep, MARKS, Reviewed, Tally, mark_of, review};
+use adept_arena::review::{Account, CI95, Comparison, Keep, MARKS, Reviewed, Tally, mark_of, review};
 pub use adept_arena::review::{Assessment, Depths, Step, StepCandidate, StepKind, Verdict};
 use adept_arena::{OpenError, Staged};
 use adept_game::{GameError, Kit, Turn, WholeGame};
@@ -17,6 +18,7 @@ pub use page::{PAGE_ACTIONS, page};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::fmt::Display;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -116,7 +118,7 @@ const GRADES: [(f64, &str); 7] = [
 
 impl Errors {
     /// None if nothing counts. `both` is the number of moves of both players in the games of one.
-    fn new(tally: &Tally, both: Option<u64>, is_match: bool) -> Option<Self> {
+    pub(crate) fn new(tally: &Tally, both: Option<u64>, is_match: bool) -> Option<Self> {
         let total = tally.total();
         let [gnubg, xg] = tally.counted();
         if tally.moves == 0 && gnubg == 0 {
@@ -171,6 +173,9 @@ pub struct PlayerReview {
     /// Errors as players of the game count them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<Errors>,
+    /// The decisions that another program judged too, in the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub both: Option<BothJudges>,
 }
 
 /// A losing move.
@@ -258,6 +263,15 @@ pub struct Review {
     /// How far a search looked at these decisions; none if the agent does not search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<Depths>,
+    /// The decisions of all players that another program judged too, in the files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub both: Option<BothJudges>,
+    /// These programs; the one that judged most comes first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<OtherJudge>,
+    /// The decisions that they judge most differently, at most as many as the worst moves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disagreements: Vec<DisagreedDecision>,
     /// The moves with the largest losses, worst first.
     pub worst: Vec<Worst>,
     /// Whether all games were reviewed.
@@ -508,6 +522,8 @@ struct PlayerSum {
     account: Account,
     /// Moves of both players in these games.
     both: u64,
+    /// The decisions that another program judged too.
+    compared: Comparison,
 }
 
 /// Reviews the games of files.
@@ -592,6 +608,8 @@ pub(crate) fn review_of<G: Kit>(
             if let (Ok(Some(found)), Some(wanted)) = (&mut found, wanted) {
                 found.slips.retain(|slip| seats[i][slip.player] == wanted);
                 found.slips.truncate(options.worst);
+                found.opinions.disagreements.retain(|one| seats[i][one.player] == wanted);
+                found.opinions.disagreements.truncate(options.worst);
                 found.steps.retain(|step| step.player.is_none_or(|player| seats[i][player] == wanted));
             }
             let PlaceInFiles { file, number, .. } = places[i];
@@ -608,7 +626,8 @@ pub(crate) fn review_of<G: Kit>(
     work::share(&what, 1.0);
     let unit = rules[0].counting().unit();
     let size = unit.as_ref().map_or(1.0, |unit| unit.size);
-    let (mut worst, mut steps) = (Vec::new(), Vec::new());
+    let (mut worst, mut steps, mut disagreements) = (Vec::new(), Vec::new(), Vec::new());
+    let mut judges: Vec<OtherJudge> = Vec::new();
     for (i, (reviewed, seats)) in found.iter_mut().zip(&seats).enumerate() {
         let Some(reviewed) = reviewed else { continue };
         let both = reviewed.players.iter().map(|account| account.tally.moves).sum::<u64>();
@@ -616,6 +635,23 @@ pub(crate) fn review_of<G: Kit>(
             let PlayerSum { games, account: sum, both: moves, .. } = &mut players[player];
             (*games, *sum, *moves) = (*games + 1, sum.and(*account), *moves + both);
         }
+        let opinions = &reviewed.opinions;
+        for (compared, &player) in opinions.players.iter().zip(seats) {
+            players[player].compared = players[player].compared.and(*compared);
+        }
+        for (name, counts) in &opinions.judges {
+            let wanted = counts.iter().zip(seats).filter(|(_, seat)| is_wanted(**seat));
+            let decisions = wanted.map(|(count, _)| count).sum();
+            match judges.iter_mut().find(|known| *known.name == **name) {
+                Some(known) => known.decisions += decisions,
+                None => judges.push(OtherJudge { name: name.to_string(), decisions }),
+            }
+        }
+        let wanted = opinions.disagreements.iter().filter(|one| is_wanted(seats[one.player]));
+        disagreements.extend(wanted.map(|one| {
+            let PlaceInFiles { file, number, .. } = places[i];
+            DisagreedDecision::new(one, &players[seats[one.player]].name, files[file].clone(), number)
+        }));
         worst.extend(reviewed.slips.iter().filter(|slip| is_wanted(seats[slip.player])).map(|slip| Worst {
             file: files[places[i].file].clone(),
             game: places[i].number,
@@ -644,6 +680,10 @@ pub(crate) fn review_of<G: Kit>(
     }
     sort_by_highest(&mut worst, &|slip| slip.points.unwrap_or(slip.loss));
     worst.truncate(options.worst);
+    sort_by_highest(&mut disagreements, &DisagreedDecision::size);
+    disagreements.truncate(options.worst);
+    judges.retain(|judge| judge.decisions > 0);
+    judges.sort_by_key(|judge| Reverse(judge.decisions));
     let decisions = |account: &Account| Decisions {
         decisions: account.decisions,
         loss_per_decision: account.loss / size / account.decisions.max(1) as f64,
@@ -653,6 +693,7 @@ pub(crate) fn review_of<G: Kit>(
     };
     let shown = || players.iter().enumerate().filter(|(i, _)| is_wanted(*i)).map(|(_, player)| player);
     let total = shown().fold(Account::default(), |sum, player| sum.and(player.account));
+    let compared = shown().fold(Comparison::default(), |sum, player| sum.and(player.compared));
     // Matches have no unit: their utility is the chance to win.
     let is_match = unit.is_none();
     let names: Vec<&str> = rules.iter().map(|rules| rules.name()).collect();
@@ -668,10 +709,11 @@ pub(crate) fn review_of<G: Kit>(
         errors: Errors::new(&total.tally, None, is_match),
         search: Some(total.depths).filter(|depths| depths.decisions > 0),
         players: shown()
-            .map(|PlayerSum { name, games, account, both }| PlayerReview {
+            .map(|PlayerSum { name, games, account, both, compared }| PlayerReview {
                 name: name.clone(),
                 games: *games,
                 errors: Errors::new(&account.tally, Some(*both), is_match),
+                both: BothJudges::new(compared, is_match),
                 decisions: decisions(account),
                 luck: account.luck / size,
                 luck_ci95: account.ci95()[1].map(|half| half / size),
@@ -681,6 +723,9 @@ pub(crate) fn review_of<G: Kit>(
             })
             .collect(),
         unit: unit.map(|unit| unit.name),
+        both: BothJudges::new(&compared, is_match),
+        judges,
+        disagreements,
         worst,
         files,
         finished: found.iter().all(Option::is_some),

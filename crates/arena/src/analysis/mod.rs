@@ -4,6 +4,7 @@ pub mod inspect;
 mod judge;
 mod judging;
 pub mod opened;
+mod opinions;
 pub mod review;
 pub mod rollout;
 mod steps;

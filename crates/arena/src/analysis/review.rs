@@ -1,6 +1,7 @@
 //! Whole games of any players as an evaluator sees them: what each decision lost, and the luck of each player.
 
 pub use super::judging::{CI95, Judged, MARKS, Verdict, Weighed, judge_each, mark_of};
+pub use super::opinions::{Comparison, Disagreement, Opinions};
 pub use super::steps::{Assessment, Step, StepCandidate, StepKind};
 use crate::values::{Evaluator, Luck, Reach};
 use adept_game::{DecisionKind, GameError, Kit, Standard, Turn, WholeGame};
@@ -59,7 +60,7 @@ pub struct Tally {
 
 impl Tally {
     /// Both together.
-    fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         let sums = |a: [u64; 3], b: [u64; 3]| std::array::from_fn(|i| a[i] + b[i]);
         Self {
             moves: self.moves + other.moves,
@@ -75,7 +76,7 @@ impl Tally {
 
     /// Adds a decision that lost so much utility; `behind` is by how much the worst action is behind the best, and `is_last_best` whether the
     /// last action of the list, which doubles, is the best.
-    fn decide(&mut self, standard: Standard, loss: f64, behind: f64, is_last_best: bool) {
+    pub(super) fn decide(&mut self, standard: Standard, loss: f64, behind: f64, is_last_best: bool) {
         let lost = loss / standard.point;
         let is_wrong = lost > 0.0;
         let kind = match standard.kind {
@@ -220,6 +221,8 @@ pub struct Reviewed {
     pub slips: Vec<Slip>,
     /// Every action and chance event; empty unless they were asked for ([`Keep::steps`]).
     pub steps: Vec<Step>,
+    /// The analysis by another program in the file, beside this one.
+    pub opinions: Opinions,
 }
 
 /// The details of a game that a review keeps.
@@ -253,6 +256,7 @@ pub fn review<G: Kit>(
 ) -> Result<Option<Reviewed>, GameError> {
     let mut players = [Account::default(); 2];
     let (mut slips, mut steps) = (Vec::new(), Vec::new());
+    let (mut opinions, mut left) = (Opinions::default(), &whole.opinions[..]);
     let records = game.records();
     let standard = |state: &G::State| {
         records?.standard(game, state).filter(|standard| standard.point > 0.0 && standard.point.is_finite())
@@ -270,6 +274,7 @@ pub fn review<G: Kit>(
         if keep.steps {
             steps.push(Step::new(game, whole, place, &judged, standard));
         }
+        opinions.add(game, whole, place, &judged, standard, &mut left);
         match judged {
             Judged::Chance { luck, error, .. } => {
                 add_luck(&mut players, luck, error);
@@ -321,7 +326,8 @@ pub fn review<G: Kit>(
     }
     sort_by_highest(&mut slips, &|slip| slip.points.unwrap_or(slip.loss));
     slips.truncate(keep.slips);
-    Ok(Some(Reviewed { players, slips, steps }))
+    opinions.keep(keep.slips);
+    Ok(Some(Reviewed { players, slips, steps, opinions }))
 }
 
 #[cfg(test)]
