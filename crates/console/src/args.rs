@@ -506,6 +506,9 @@ pub(crate) struct ReviewArgs {
     /// Number of moves to list, those that lost most.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=limits::WORST))]
     pub(crate) worst: u64,
+    /// Also write each match with this review's values, as an .sgf file that GNU Backgammon opens; of several files, into this folder.
+    #[arg(long, value_name = "OUT")]
+    pub(crate) sgf: Option<PathBuf>,
     /// Threads. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,

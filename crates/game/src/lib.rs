@@ -72,7 +72,8 @@ pub use rand;
 pub use random_play::{RandomPlay, Uniform};
 pub use recorded::{Difference, Recorded};
 pub use records::{
-    AddedGame, DecisionKind, GameRecord, GamesAsPlayed, Opinion, Records, Says, Standard, WholeGame,
+    AddedGame, DecisionKind, GameRecord, GamesAsPlayed, JudgedAction, JudgedGame, Judgement, Opinion,
+    Records, Says, Standard, WholeGame,
 };
 pub use results::{
     Adapted, Possible, Reading, Reduced, Reduction, Resignation, Resignations, Results, Reward, ValueRule,

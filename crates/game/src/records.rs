@@ -52,6 +52,41 @@ pub enum Says<A> {
     },
 }
 
+/// The judgement of an action by an evaluator, to write down. Values are in units of utility.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement<A> {
+    /// The index of the action in [`WholeGame::actions`].
+    pub place: usize,
+    /// The luck of a chance event for player 1.
+    pub luck: Option<f64>,
+    /// The actions of a decision that were considered, the best first; what was played is one of them.
+    pub actions: Vec<JudgedAction<A>>,
+}
+
+/// An action of a decision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedAction<A> {
+    /// The action.
+    pub action: A,
+    /// Its value for the player.
+    pub value: f64,
+    /// The probability of each class of results after it for the player, as a network gives them; empty if they are not known.
+    pub chances: Vec<f32>,
+    /// The answers of the other player to a double and their values for that player; empty after other actions.
+    pub answers: Vec<(A, f64)>,
+}
+
+/// A whole game with judgements, to write down.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedGame<'a, A> {
+    /// The game.
+    pub whole: &'a WholeGame<A>,
+    /// The name of the evaluator.
+    pub judge: &'a str,
+    /// The judgements by ascending place.
+    pub judgements: &'a [Judgement<A>],
+}
+
 /// A whole game to write down.
 #[derive(Clone, Copy, Debug)]
 pub struct GameRecord<'a, A> {
@@ -110,6 +145,11 @@ pub trait Records<G: Game>: Send + Sync {
         G: Sized,
     {
         Some(self.read(game, path)?.map(|games| (None, games)))
+    }
+
+    /// The text of a file of games with judgements, in a format in which another program shows them. None if there is no such format.
+    fn write_judged(&self, _game: &G, _games: &[JudgedGame<'_, G::Action>]) -> Found<String> {
+        None
     }
 
     /// Whether a file in a folder is one of these: by default, whether it has the suffix.

@@ -4,10 +4,12 @@ mod page;
 
 pub use crate::opinions::{BothJudges, DisagreedDecision, OtherJudge};
 use adept_arena::naming::{self, Judge};
-use adept_arena::review::{Account, CI95, Comparison, Keep, MARKS, Reviewed, Tally, mark_of, review};
+use adept_arena::review::{
+    Account, CI95, Comparison, Keep, MARKS, Reviewed, Tally, judgements, mark_of, review,
+};
 pub use adept_arena::review::{Assessment, Depths, Step, StepCandidate, StepKind, Verdict};
 use adept_arena::{OpenError, Staged};
-use adept_game::{GameError, Kit, Turn, WholeGame};
+use adept_game::{Game, GameError, JudgedGame, Judgement, Kit, Turn, WholeGame};
 use adept_ground::jobs;
 use adept_ground::order::sort_by_highest;
 use adept_ground::shown::clipped;
@@ -43,6 +45,8 @@ pub struct ReviewOptions {
     pub threads: usize,
     /// Whether each file is read by the rule set that it tells, such as its match length, instead of the game's own.
     pub as_played: bool,
+    /// Whether to write each file with the judgements, in a format in which another program shows them: [`Review::judged`].
+    pub judged: bool,
     /// Keeps the steps of games with at most so many actions of players, forced ones too; none by default.
     pub steps: Option<usize>,
 }
@@ -276,6 +280,10 @@ pub struct Review {
     pub worst: Vec<Worst>,
     /// Whether all games were reviewed.
     pub finished: bool,
+    /// The text of each file with the judgements, if [`ReviewOptions::judged`] asks for them, and the index of the file. A file that could not
+    /// be read, or whose games were not all reviewed, has none.
+    #[serde(skip)]
+    pub judged: Vec<(usize, String)>,
     /// All steps of each game, if [`ReviewOptions::steps`] asks for them.
     #[serde(skip)]
     pub steps: Vec<GameSteps>,
@@ -526,6 +534,35 @@ struct PlayerSum {
     compared: Comparison,
 }
 
+/// The names of those who judge, one after another.
+fn judges_of(options: &ReviewOptions) -> impl Iterator<Item = &String> {
+    [&options.agent].into_iter().chain(&options.then)
+}
+
+/// Most actions, chance events included, of games whose judgements are written: they are kept until all are reviewed.
+const JUDGED: usize = 400_000;
+
+/// Refuses games whose judgements cannot be written.
+fn check_judged<G: Kit>(game: &G, actions: usize) -> Result<(), GameError> {
+    if game.records().and_then(|records| records.write_judged(game, &[])).is_none() {
+        return Err(GameError::new(format!("{} has no file format for games with judgements", game.name())));
+    }
+    if actions > JUDGED {
+        return Err(GameError::new(format!("{actions} actions and rolls: at most {JUDGED} can be written")));
+    }
+    Ok(())
+}
+
+/// A review of a game, and its judgements if they are to be written.
+type Found<G> = (Reviewed, Vec<Judgement<<G as Game>::Action>>);
+
+/// The reviews and the judgements of games.
+fn unzipped<A>(
+    found: impl Iterator<Item = Option<(Reviewed, Vec<Judgement<A>>)>>,
+) -> (Vec<Option<Reviewed>>, Vec<Vec<Judgement<A>>>) {
+    found.map(|one| one.map_or_else(|| (None, Vec::new()), |(found, judged)| (Some(found), judged))).unzip()
+}
+
 /// Reviews the games of files.
 ///
 /// # Errors
@@ -539,7 +576,7 @@ pub(crate) fn review_of<G: Kit>(
     naming::resolve(game, &options.agent, &[])?;
     let Read { files, games, places, rules, faults } = read_all(game, options)?;
     let rules: Vec<&G> = rules.iter().map(|own| own.as_ref().unwrap_or(game)).collect();
-    let judges = || [&options.agent].into_iter().chain(&options.then);
+    let judges = || judges_of(options);
     let agents = rules
         .iter()
         .map(|rules| judges().map(|name| naming::resolve(*rules, name, &[])).collect::<Result<Vec<_>, _>>());
@@ -582,6 +619,9 @@ pub(crate) fn review_of<G: Kit>(
     // Opened before threads start, so that a valuation is solved once.
     let references = open(0)?.references;
     let all: usize = games.iter().map(|game| game.actions.len()).sum();
+    if options.judged {
+        check_judged(game, all)?;
+    }
     let what = match games.len() {
         1 => "reviewing a game".to_string(),
         n => format!("reviewing {n} games"),
@@ -595,16 +635,23 @@ pub(crate) fn review_of<G: Kit>(
         }
         cancel.requested()
     };
-    let task = |task: Range<usize>| -> Result<Vec<Option<Reviewed>>, TrainError> {
+    let task = |task: Range<usize>| -> Result<Vec<Option<Found<G>>>, TrainError> {
         if cancel.requested() {
-            return Ok(vec![None; task.len()]);
+            return Ok(task.map(|_| None).collect());
         }
         let rule = places[task.start].rule;
         let Judge { mut values, mut luck, .. } = open(rule)?;
         let one = |i: usize| {
             let slips = if wanted.is_none() { options.worst } else { usize::MAX };
-            let keep = Keep { slips, steps: keeps_steps(&seats[i]) };
+            let keep = Keep { slips, steps: options.judged || keeps_steps(&seats[i]) };
             let mut found = review(rules[rule], &games[i], (&mut *values, &mut luck), keep, step);
+            let mut judged = Vec::new();
+            if let (Ok(Some(found)), true) = (&mut found, options.judged) {
+                judged = judgements(rules[rule], &games[i], &found.steps, &mut *values)?;
+                if !keeps_steps(&seats[i]) {
+                    found.steps.clear();
+                }
+            }
             if let (Ok(Some(found)), Some(wanted)) = (&mut found, wanted) {
                 found.slips.retain(|slip| seats[i][slip.player] == wanted);
                 found.slips.truncate(options.worst);
@@ -615,14 +662,14 @@ pub(crate) fn review_of<G: Kit>(
             let PlaceInFiles { file, number, .. } = places[i];
             let named =
                 |e: GameError| GameError::new(format!("{}: game {number}: {e}", files[file].display()));
-            Ok(found.map_err(named)?)
+            Ok(found.map_err(named)?.map(|found| (found, judged)))
         };
         task.map(one).collect()
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
     let found = jobs::try_all(Some(&pool), tasks_of(&places), &task)?;
-    let mut found: Vec<Option<Reviewed>> = found.into_iter().flatten().collect();
+    let (mut found, judged) = unzipped(found.into_iter().flatten());
     work::share(&what, 1.0);
     let unit = rules[0].counting().unit();
     let size = unit.as_ref().map_or(1.0, |unit| unit.size);
@@ -694,6 +741,24 @@ pub(crate) fn review_of<G: Kit>(
     let shown = || players.iter().enumerate().filter(|(i, _)| is_wanted(*i)).map(|(_, player)| player);
     let total = shown().fold(Account::default(), |sum, player| sum.and(player.account));
     let compared = shown().fold(Comparison::default(), |sum, player| sum.and(player.compared));
+    let by: Vec<&str> = judges_of(options).map(|name| &**name).collect();
+    let by = by.join(" then ");
+    let written = |judged: Vec<Vec<Judgement<G::Action>>>| -> Result<Vec<(usize, String)>, GameError> {
+        let mut texts = Vec::new();
+        let indices: Vec<usize> = (0..games.len()).collect();
+        for part in indices.chunk_by(|&a, &b| places[a].file == places[b].file) {
+            let PlaceInFiles { file, rule, .. } = places[part[0]];
+            let of_file =
+                part.iter().map(|&i| JudgedGame { whole: &games[i], judge: &by, judgements: &judged[i] });
+            let records = rules[rule].records().filter(|_| part.iter().all(|&i| found[i].is_some()));
+            if let Some(text) =
+                records.and_then(|records| records.write_judged(rules[rule], &of_file.collect::<Vec<_>>()))
+            {
+                texts.push((file, text?));
+            }
+        }
+        Ok(texts)
+    };
     // Matches have no unit: their utility is the chance to win.
     let is_match = unit.is_none();
     let names: Vec<&str> = rules.iter().map(|rules| rules.name()).collect();
@@ -722,6 +787,7 @@ pub(crate) fn review_of<G: Kit>(
                 adjusted: account.adjusted / size,
             })
             .collect(),
+        judged: if options.judged { written(judged)? } else { Vec::new() },
         unit: unit.map(|unit| unit.name),
         both: BothJudges::new(&compared, is_match),
         judges,
@@ -772,6 +838,7 @@ mod tests {
             worst: 10,
             threads: 1,
             as_played: false,
+            judged: false,
             steps,
         };
         review_of(&Backgammon::default(), &options, &Cancel::default())

@@ -2,6 +2,7 @@
 
 pub mod inspect;
 mod judge;
+mod judgements;
 mod judging;
 pub mod opened;
 mod opinions;

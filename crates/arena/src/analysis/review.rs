@@ -1,5 +1,6 @@
 //! Whole games of any players as an evaluator sees them: what each decision lost, and the luck of each player.
 
+pub use super::judgements::judgements;
 pub use super::judging::{CI95, Judged, MARKS, Verdict, Weighed, judge_each, mark_of};
 pub use super::opinions::{Comparison, Disagreement, Opinions};
 pub use super::steps::{Assessment, Step, StepCandidate, StepKind};

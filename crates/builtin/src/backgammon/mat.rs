@@ -7,6 +7,7 @@
 //!
 //! Other formats are read into the same games: `.sgf` of GNU Backgammon, and `.xg` of eXtreme Gammon.
 
+mod judged;
 mod sgf;
 mod told;
 mod whole;

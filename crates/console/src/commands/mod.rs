@@ -17,6 +17,7 @@ pub(crate) mod play;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod review;
+mod review_sgf;
 pub(crate) mod rollout;
 pub(crate) mod rules;
 pub(crate) mod shell;

@@ -2,6 +2,7 @@
 
 use super::play::game_of;
 use super::report::check_page;
+use super::review_sgf;
 use crate::args::ReviewArgs;
 use crate::interrupt::on_interrupt;
 use crate::output;
@@ -30,6 +31,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         worst: args.worst as usize,
         threads: args.threads,
         as_played: args.game.is_none(),
+        judged: args.sgf.is_some(),
         steps: args.html.as_ref().map(|_| PAGE_ACTIONS),
     };
     let files = Files::default();
@@ -38,6 +40,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         // Fail early, before the review.
         files.try_file(path)?;
     }
+    if let Some(out) = &args.sgf {
+        review_sgf::check(out, &args.files)?;
+    }
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &on_interrupt(STOPPING))?;
     let mut written = String::new();
@@ -45,6 +50,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         let page = review::page(&found, &command(args));
         files.replace(path, page.as_bytes())?;
         written = format!("\nwritten: {} ({} kB)\n", path.display(), page.len() / 1000);
+    }
+    if let Some(out) = &args.sgf {
+        written.push_str(&review_sgf::write(&files, out, &found)?);
     }
     output::show(as_json, || &found, || text(&found) + &written)?;
     if !found.finished {
@@ -427,6 +435,7 @@ mod tests {
             disagreements: vec![disagreement],
             finished: true,
             steps: Vec::new(),
+            judged: Vec::new(),
             unit_size: 1.0,
         }
     }

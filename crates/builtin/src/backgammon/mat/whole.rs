@@ -3,13 +3,13 @@
 //! A file of a match is read game by game, each from its opening roll at its score, so that a game that breaks off does not end the match.
 
 use super::told::Told;
-use super::{Contents, Event, Match, Mention, Place, Played, Unit, contents_of, length_of};
+use super::{Contents, Event, Match, Mention, Place, Played, Unit, contents_of, judged, length_of};
 use crate::backgammon::cube::CubeModel;
 use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
 use adept_game::{
-    AddedGame, DecisionKind, Found, Game, GameError, GameRecord, GamesAsPlayed, Opinion, Records, Standard,
-    WholeGame,
+    AddedGame, DecisionKind, Found, Game, GameError, GameRecord, GamesAsPlayed, JudgedGame, Opinion, Records,
+    Standard, WholeGame,
 };
 use adept_ground::notes;
 use std::collections::BTreeMap;
@@ -46,6 +46,10 @@ impl Records<Backgammon> for Rules {
             Ok((own, games))
         };
         Some(read())
+    }
+
+    fn write_judged(&self, game: &Backgammon, games: &[JudgedGame<'_, Action>]) -> Found<String> {
+        Some(fits(game).and_then(|()| judged::write(game, games)))
     }
 
     /// Files with the endings of the formats. Of texts, which may be anything, those with the first line of a match.
@@ -101,7 +105,7 @@ fn begins_a_match(path: &Path) -> bool {
 const CLOSE: [f64; 2] = [0.16, 0.2];
 
 /// How a decision is counted: in points of the cube, which are worth what they change the chance to win a match.
-fn standard(game: &Backgammon, state: &State) -> Option<Standard> {
+pub(super) fn standard(game: &Backgammon, state: &State) -> Option<Standard> {
     let kind = match state.stage {
         Stage::Move(_) | Stage::Roll | Stage::Rolling | Stage::Opening => DecisionKind::Move,
         Stage::Cube => DecisionKind::Double { close: CLOSE },
@@ -128,7 +132,7 @@ fn standard(game: &Backgammon, state: &State) -> Option<Standard> {
 
 impl Rules {
     /// The length of a match in its file; 0 for games outside of matches.
-    fn length(self) -> u32 {
+    pub(super) fn length(self) -> u32 {
         if let Self::Match { length } = self { length.into() } else { 0 }
     }
 }
@@ -160,7 +164,10 @@ fn games_of(game: &Backgammon, path: &Path, contents: Contents) -> Result<Vec<Wh
 ///
 /// # Errors
 /// If a match does not have the length of the rule set.
-fn whole_games(game: &Backgammon, contents: &Contents) -> Result<Vec<WholeGame<Action>>, GameError> {
+pub(super) fn whole_games(
+    game: &Backgammon,
+    contents: &Contents,
+) -> Result<Vec<WholeGame<Action>>, GameError> {
     let Contents { matches, places, unit } = contents;
     let mut places = places.iter().enumerate();
     let mut all = Vec::new();
