@@ -1,7 +1,7 @@
 //! The analysis of a game by another program, as its file holds it beside the moves.
 
 use crate::backgammon::cube::CubeModel;
-use crate::backgammon::{Action, Backgammon, Position, State};
+use crate::backgammon::{Action, Backgammon, Position, Stage, State};
 use adept_game::Says;
 use std::sync::Arc;
 
@@ -68,7 +68,8 @@ impl Told {
 
     /// The judgement of an action about the cube in a state. None for others.
     pub(super) fn of_cube(&self, game: &Backgammon, state: &State, action: &Action) -> Option<Says<Action>> {
-        let told = self.cube.as_ref()?;
+        // Nobody judges the answer to a beaver.
+        let told = self.cube.as_ref().filter(|_| matches!(state.stage, Stage::Cube | Stage::Doubled))?;
         let [none, taken] = told.points(game, state)?;
         // A drop is worth a point.
         let doubled = taken.min(1.0);
