@@ -520,6 +520,9 @@ pub(crate) struct ReviewArgs {
     /// each.
     #[arg(long, value_name = "FILE")]
     pub(crate) decisions: Option<PathBuf>,
+    /// Also write each match with this review's values, as an .sgf file that GNU Backgammon opens; of several files, into this folder.
+    #[arg(long, value_name = "OUT")]
+    pub(crate) sgf: Option<PathBuf>,
     /// Threads. Default: all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads)]
     pub(crate) threads: usize,

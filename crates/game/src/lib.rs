@@ -71,7 +71,10 @@ pub use public_tree::{PublicTree, TreeVisitor};
 pub use rand;
 pub use random_play::{RandomPlay, Uniform};
 pub use recorded::{Difference, Recorded};
-pub use records::{AddedGame, DecisionKind, GameRecord, GamesAsPlayed, Records, Standard, WholeGame};
+pub use records::{
+    AddedGame, DecisionKind, GameRecord, GamesAsPlayed, JudgedAction, JudgedGame, Judgement, Opinion,
+    Records, Says, Standard, WholeGame,
+};
 pub use results::{
     Adapted, Possible, Reading, Reduced, Reduction, Resignation, Resignations, Results, Reward, ValueRule,
     outcome_of,

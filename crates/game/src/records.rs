@@ -3,6 +3,7 @@
 use crate::game::{Game, GameError};
 use crate::values::Found;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A whole game read from a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,70 @@ pub struct WholeGame<A> {
     pub result: Option<f64>,
     /// What is wrong with the file where the game breaks off, with the line and the text; none if all of it was read.
     pub fault: Option<String>,
+    /// The analysis by another program that the file holds, by ascending place.
+    pub opinions: Vec<Opinion<A>>,
+}
+
+/// The analysis of one action by another program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opinion<A> {
+    /// The index of the action in [`WholeGame::actions`].
+    pub place: usize,
+    /// The judgement.
+    pub says: Says<A>,
+}
+
+/// The judgement of an action by another program, in points as players of the game count them ([`Standard`]).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Says<A> {
+    /// The luck of a chance event for player 1.
+    Luck(f64),
+    /// The judgement of a decision.
+    Decision {
+        /// The program and its depth, such as `gnubg 2-ply`.
+        judge: Arc<str>,
+        /// The best action. It is legal.
+        best: A,
+        /// The value of the best action less that of the one that was played.
+        lost: f64,
+        /// The value of the best action less that of the worst one that the program names.
+        behind: f64,
+    },
+}
+
+/// The judgement of an action by an evaluator, to write down. Values are in units of utility.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement<A> {
+    /// The index of the action in [`WholeGame::actions`].
+    pub place: usize,
+    /// The luck of a chance event for player 1.
+    pub luck: Option<f64>,
+    /// The actions of a decision that were considered, the best first; what was played is one of them.
+    pub actions: Vec<JudgedAction<A>>,
+}
+
+/// An action of a decision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedAction<A> {
+    /// The action.
+    pub action: A,
+    /// Its value for the player.
+    pub value: f64,
+    /// The probability of each class of results after it for the player, as a network gives them; empty if they are not known.
+    pub chances: Vec<f32>,
+    /// The answers of the other player to a double and their values for that player; empty after other actions.
+    pub answers: Vec<(A, f64)>,
+}
+
+/// A whole game with judgements, to write down.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedGame<'a, A> {
+    /// The game.
+    pub whole: &'a WholeGame<A>,
+    /// The name of the evaluator.
+    pub judge: &'a str,
+    /// The judgements by ascending place.
+    pub judgements: &'a [Judgement<A>],
 }
 
 /// A whole game to write down.
@@ -80,6 +145,11 @@ pub trait Records<G: Game>: Send + Sync {
         G: Sized,
     {
         Some(self.read(game, path)?.map(|games| (None, games)))
+    }
+
+    /// The text of a file of games with judgements, in a format in which another program shows them. None if there is no such format.
+    fn write_judged(&self, _game: &G, _games: &[JudgedGame<'_, G::Action>]) -> Found<String> {
+        None
     }
 
     /// Whether a file in a folder is one of these: by default, whether it has the suffix.

@@ -20,6 +20,7 @@ pub mod gates;
 pub mod keys;
 pub mod labelling;
 pub mod measure;
+mod opinions;
 mod own_games;
 mod pack;
 mod pairing;

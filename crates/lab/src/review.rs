@@ -5,10 +5,13 @@ mod session;
 
 pub use session::{KindErrors, MatchPlayer, MatchReview, OpponentReview, Period, Rating, Session, Spread};
 
+pub use crate::opinions::{BothJudges, DisagreedDecision, OtherJudge};
 use adept_arena::naming::{self, Judge};
-use adept_arena::review::{Account, CI95, KINDS, Keep, Reviewed, Tally, mark_of, review};
+use adept_arena::review::{
+    Account, CI95, Comparison, KINDS, Keep, Reviewed, Tally, judgements, mark_of, review,
+};
 pub use adept_arena::review::{Assessment, Depths, MARKS, Step, StepCandidate, StepKind, Verdict};
-use adept_game::{GameError, Kit, Turn, WholeGame};
+use adept_game::{Game, GameError, JudgedGame, Judgement, Kit, Turn, WholeGame};
 use adept_ground::jobs;
 use adept_ground::order::sort_by_highest;
 use adept_ground::shown::clipped;
@@ -19,6 +22,7 @@ pub use page::{PAGE_ACTIONS, page};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::fmt::Display;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -43,6 +47,8 @@ pub struct ReviewOptions {
     pub threads: usize,
     /// Whether each file is read by the rule set that it tells, such as its match length, instead of the game's own.
     pub as_played: bool,
+    /// Whether to write each file with the judgements, in a format in which another program shows them: [`Review::judged`].
+    pub judged: bool,
     /// Keeps the steps of games with at most so many actions of players, forced ones too; none by default.
     pub steps: Option<usize>,
 }
@@ -118,7 +124,7 @@ const GRADES: [(f64, &str); 7] = [
 
 impl Errors {
     /// None if nothing counts. `both` is the number of moves of both players in the games of one.
-    fn new(tally: &Tally, both: Option<u64>, is_match: bool) -> Option<Self> {
+    pub(crate) fn new(tally: &Tally, both: Option<u64>, is_match: bool) -> Option<Self> {
         let total = tally.total();
         let [gnubg, xg] = tally.counted();
         if tally.moves == 0 && gnubg == 0 {
@@ -173,6 +179,9 @@ pub struct PlayerReview {
     /// Errors as players of the game count them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<Errors>,
+    /// The decisions that another program judged too, in the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub both: Option<BothJudges>,
 }
 
 /// A losing move.
@@ -282,6 +291,15 @@ pub struct Review {
     /// How far a search looked at these decisions; none if the agent does not search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<Depths>,
+    /// The decisions of all players that another program judged too, in the files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub both: Option<BothJudges>,
+    /// These programs; the one that judged most comes first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<OtherJudge>,
+    /// The decisions that they judge most differently, at most as many as the worst moves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disagreements: Vec<DisagreedDecision>,
     /// The moves with the largest losses, worst first.
     pub worst: Vec<Worst>,
     /// Whether all games were reviewed.
@@ -289,6 +307,10 @@ pub struct Review {
     /// Errors by kind, match and opponent, and over time.
     #[serde(flatten)]
     pub session: Session,
+    /// The text of each file with the judgements, if [`ReviewOptions::judged`] asks for them, and the index of the file. A file that could not
+    /// be read, or whose games were not all reviewed, has none.
+    #[serde(skip)]
+    pub judged: Vec<(usize, String)>,
     /// All steps of each game, if [`ReviewOptions::steps`] asks for them.
     #[serde(skip)]
     pub steps: Vec<GameSteps>,
@@ -540,6 +562,37 @@ struct PlayerSum {
     account: Account,
     /// Moves of both players in these games.
     both: u64,
+    /// The decisions that another program judged too.
+    compared: Comparison,
+}
+
+/// The names of those who judge, one after another.
+fn judges_of(options: &ReviewOptions) -> impl Iterator<Item = &String> {
+    [&options.agent].into_iter().chain(&options.then)
+}
+
+/// Most actions, chance events included, of games whose judgements are written: they are kept until all are reviewed.
+const JUDGED: usize = 400_000;
+
+/// Refuses games whose judgements cannot be written.
+fn check_judged<G: Kit>(game: &G, actions: usize) -> Result<(), GameError> {
+    if game.records().and_then(|records| records.write_judged(game, &[])).is_none() {
+        return Err(GameError::new(format!("{} has no file format for games with judgements", game.name())));
+    }
+    if actions > JUDGED {
+        return Err(GameError::new(format!("{actions} actions and rolls: at most {JUDGED} can be written")));
+    }
+    Ok(())
+}
+
+/// A review of a game, and its judgements if they are to be written.
+type Found<G> = (Reviewed, Vec<Judgement<<G as Game>::Action>>);
+
+/// The reviews and the judgements of games.
+fn unzipped<A>(
+    found: impl Iterator<Item = Option<(Reviewed, Vec<Judgement<A>>)>>,
+) -> (Vec<Option<Reviewed>>, Vec<Vec<Judgement<A>>>) {
+    found.map(|one| one.map_or_else(|| (None, Vec::new()), |(found, judged)| (Some(found), judged))).unzip()
 }
 
 /// Reviews the games of files.
@@ -555,7 +608,7 @@ pub(crate) fn review_of<G: Kit>(
     naming::resolve(game, &options.agent, &[])?;
     let Read { files, games, places, rules, faults } = read_all(game, options)?;
     let rules: Vec<&G> = rules.iter().map(|own| own.as_ref().unwrap_or(game)).collect();
-    let judges = || [&options.agent].into_iter().chain(&options.then);
+    let judges = || judges_of(options);
     let agents = rules
         .iter()
         .map(|rules| judges().map(|name| naming::resolve(*rules, name, &[])).collect::<Result<Vec<_>, _>>());
@@ -591,6 +644,9 @@ pub(crate) fn review_of<G: Kit>(
     // Opened before threads start, so that a valuation is solved once.
     let references = open(0)?.references;
     let all: usize = games.iter().map(|game| game.actions.len()).sum();
+    if options.judged {
+        check_judged(game, all)?;
+    }
     let what = match games.len() {
         1 => "reviewing a game".to_string(),
         n => format!("reviewing {n} games"),
@@ -604,37 +660,48 @@ pub(crate) fn review_of<G: Kit>(
         }
         cancel.requested()
     };
-    let task = |task: Range<usize>| -> Result<Vec<Option<Reviewed>>, TrainError> {
+    let task = |task: Range<usize>| -> Result<Vec<Option<Found<G>>>, TrainError> {
         if cancel.requested() {
-            return Ok(vec![None; task.len()]);
+            return Ok(task.map(|_| None).collect());
         }
         let rule = places[task.start].rule;
         let Judge { mut values, mut luck, .. } = open(rule)?;
         let one = |i: usize| {
             let slips = if wanted.is_none() { options.worst } else { usize::MAX };
-            let keep = Keep { slips, steps: keeps_steps(&seats[i]) };
+            let keep = Keep { slips, steps: options.judged || keeps_steps(&seats[i]) };
             let mut found = review(rules[rule], &games[i], (&mut *values, &mut luck), keep, step);
+            let mut judged = Vec::new();
+            if let (Ok(Some(found)), true) = (&mut found, options.judged) {
+                judged = judgements(rules[rule], &games[i], &found.steps, &mut *values)?;
+                if !keeps_steps(&seats[i]) {
+                    found.steps.clear();
+                }
+            }
             if let (Ok(Some(found)), Some(wanted)) = (&mut found, wanted) {
                 found.slips.retain(|slip| seats[i][slip.player] == wanted);
                 found.slips.truncate(options.worst);
+                found.opinions.disagreements.retain(|one| seats[i][one.player] == wanted);
+                found.opinions.disagreements.truncate(options.worst);
                 found.steps.retain(|step| step.player.is_none_or(|player| seats[i][player] == wanted));
             }
             let PlaceInFiles { file, number, .. } = places[i];
             let named =
                 |e: GameError| GameError::new(format!("{}: game {number}: {e}", files[file].display()));
-            Ok(found.map_err(named)?)
+            Ok(found.map_err(named)?.map(|found| (found, judged)))
         };
         task.map(one).collect()
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|e| ModelError::Unsupported(format!("threads: {e}")))?;
     let found = jobs::try_all(Some(&pool), tasks_of(&places), &task)?;
-    let mut found: Vec<Option<Reviewed>> = found.into_iter().flatten().collect();
+    let (mut found, judged) = unzipped(found.into_iter().flatten());
     work::share(&what, 1.0);
     let unit = rules[0].counting().unit();
     let size = unit.as_ref().map_or(1.0, |unit| unit.size);
     let classes = rules[0].positions().class_names;
-    let (mut worst, mut steps) = (Vec::new(), Vec::new());
+    
+    let (mut worst, mut steps, mut disagreements) = (Vec::new(), Vec::new(), Vec::new());
+    let mut judges: Vec<OtherJudge> = Vec::new();
     for (i, (reviewed, seats)) in found.iter_mut().zip(&seats).enumerate() {
         let Some(reviewed) = reviewed else { continue };
         let both = reviewed.players.iter().map(|account| account.tally.moves).sum::<u64>();
@@ -642,6 +709,23 @@ pub(crate) fn review_of<G: Kit>(
             let PlayerSum { games, account: sum, both: moves, .. } = &mut players[player];
             (*games, *sum, *moves) = (*games + 1, sum.and(*account), *moves + both);
         }
+        let opinions = &reviewed.opinions;
+        for (compared, &player) in opinions.players.iter().zip(seats) {
+            players[player].compared = players[player].compared.and(*compared);
+        }
+        for (name, counts) in &opinions.judges {
+            let wanted = counts.iter().zip(seats).filter(|(_, seat)| is_wanted(**seat));
+            let decisions = wanted.map(|(count, _)| count).sum();
+            match judges.iter_mut().find(|known| *known.name == **name) {
+                Some(known) => known.decisions += decisions,
+                None => judges.push(OtherJudge { name: name.to_string(), decisions }),
+            }
+        }
+        let wanted = opinions.disagreements.iter().filter(|one| is_wanted(seats[one.player]));
+        disagreements.extend(wanted.map(|one| {
+            let PlaceInFiles { file, number, .. } = places[i];
+            DisagreedDecision::new(one, &players[seats[one.player]].name, files[file].clone(), number)
+        }));
         worst.extend(reviewed.slips.iter().filter(|slip| is_wanted(seats[slip.player])).map(|slip| Worst {
             file: files[places[i].file].clone(),
             game: places[i].number,
@@ -674,6 +758,10 @@ pub(crate) fn review_of<G: Kit>(
     }
     sort_by_highest(&mut worst, &|slip| slip.points.unwrap_or(slip.loss));
     worst.truncate(options.worst);
+    sort_by_highest(&mut disagreements, &DisagreedDecision::size);
+    disagreements.truncate(options.worst);
+    judges.retain(|judge| judge.decisions > 0);
+    judges.sort_by_key(|judge| Reverse(judge.decisions));
     let decisions = |account: &Account| Decisions {
         decisions: account.decisions,
         loss_per_decision: account.loss / size / account.decisions.max(1) as f64,
@@ -683,6 +771,25 @@ pub(crate) fn review_of<G: Kit>(
     };
     let shown = || players.iter().enumerate().filter(|(i, _)| is_wanted(*i)).map(|(_, player)| player);
     let total = shown().fold(Account::default(), |sum, player| sum.and(player.account));
+    let compared = shown().fold(Comparison::default(), |sum, player| sum.and(player.compared));
+    let by: Vec<&str> = judges_of(options).map(|name| &**name).collect();
+    let by = by.join(" then ");
+    let written = |judged: Vec<Vec<Judgement<G::Action>>>| -> Result<Vec<(usize, String)>, GameError> {
+        let mut texts = Vec::new();
+        let indices: Vec<usize> = (0..games.len()).collect();
+        for part in indices.chunk_by(|&a, &b| places[a].file == places[b].file) {
+            let PlaceInFiles { file, rule, .. } = places[part[0]];
+            let of_file =
+                part.iter().map(|&i| JudgedGame { whole: &games[i], judge: &by, judgements: &judged[i] });
+            let records = rules[rule].records().filter(|_| part.iter().all(|&i| found[i].is_some()));
+            if let Some(text) =
+                records.and_then(|records| records.write_judged(rules[rule], &of_file.collect::<Vec<_>>()))
+            {
+                texts.push((file, text?));
+            }
+        }
+        Ok(texts)
+    };
     // Matches have no unit: their utility is the chance to win.
     let is_match = unit.is_none();
     let date = |file: &PathBuf| rules[0].records().and_then(|records| records.date(file));
@@ -712,10 +819,11 @@ pub(crate) fn review_of<G: Kit>(
         errors: Errors::new(&total.tally, None, is_match),
         search: Some(total.depths).filter(|depths| depths.decisions > 0),
         players: shown()
-            .map(|PlayerSum { name, games, account, both }| PlayerReview {
+            .map(|PlayerSum { name, games, account, both, compared }| PlayerReview {
                 name: name.clone(),
                 games: *games,
                 errors: Errors::new(&account.tally, Some(*both), is_match),
+                both: BothJudges::new(compared, is_match),
                 decisions: decisions(account),
                 luck: account.luck / size,
                 luck_ci95: account.ci95()[1].map(|half| half / size),
@@ -724,7 +832,11 @@ pub(crate) fn review_of<G: Kit>(
                 adjusted: account.adjusted / size,
             })
             .collect(),
+        judged: if options.judged { written(judged)? } else { Vec::new() },
         unit: unit.map(|unit| unit.name),
+        both: BothJudges::new(&compared, is_match),
+        judges,
+        disagreements,
         worst,
         files,
         finished: found.iter().all(Option::is_some),
@@ -784,6 +896,7 @@ mod tests {
             worst: 10,
             threads: 1,
             as_played: false,
+            judged: false,
             steps,
         };
         review_of(&Backgammon::default(), &options, &Cancel::default())

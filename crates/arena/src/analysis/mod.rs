@@ -2,9 +2,11 @@
 
 pub mod inspect;
 mod judge;
+mod judgements;
 mod judging;
 mod kinds;
 pub mod opened;
+mod opinions;
 pub mod review;
 pub mod rollout;
 mod steps;

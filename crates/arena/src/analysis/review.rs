@@ -1,8 +1,10 @@
 //! Whole games of any players as an evaluator sees them: what each decision lost, and the luck of each player.
 
+pub use super::judgements::judgements;
 pub use super::judging::{CI95, Judged, MARKS, Verdict, Weighed, judge_each, mark_of};
 pub use super::kinds::{ByKind, Candidate, KINDS, KindSum};
 use super::kinds::{candidates, kind_of};
+pub use super::opinions::{Comparison, Disagreement, Opinions};
 pub use super::steps::{Assessment, Step, StepCandidate, StepKind};
 use crate::values::{Evaluator, Luck, Reach};
 use adept_game::{DecisionKind, GameError, Kit, Standard, Turn, WholeGame};
@@ -231,6 +233,8 @@ pub struct Reviewed {
     pub kinds: [ByKind; 2],
     /// Every action and chance event; empty unless they were asked for ([`Keep::steps`]).
     pub steps: Vec<Step>,
+    /// The analysis by another program in the file, beside this one.
+    pub opinions: Opinions,
 }
 
 /// The details of a game that a review keeps.
@@ -265,6 +269,7 @@ pub fn review<G: Kit>(
     let mut players = [Account::default(); 2];
     let (mut slips, mut steps) = (Vec::new(), Vec::new());
     let (mut kinds, class_of) = ([ByKind::new(), ByKind::new()], game.positions().class);
+    let (mut opinions, mut left) = (Opinions::default(), &whole.opinions[..]);
     let records = game.records();
     let standard = |state: &G::State| {
         records?.standard(game, state).filter(|standard| standard.point > 0.0 && standard.point.is_finite())
@@ -282,6 +287,7 @@ pub fn review<G: Kit>(
         if keep.steps {
             steps.push(Step::new(game, whole, place, &judged, standard));
         }
+        opinions.add(game, whole, place, &judged, standard, &mut left);
         match judged {
             Judged::Chance { luck, error, .. } => {
                 add_luck(&mut players, luck, error);
@@ -340,7 +346,8 @@ pub fn review<G: Kit>(
     }
     sort_by_highest(&mut slips, &|slip| slip.points.unwrap_or(slip.loss));
     slips.truncate(keep.slips);
-    Ok(Some(Reviewed { players, slips, kinds, steps }))
+    opinions.keep(keep.slips);
+    Ok(Some(Reviewed { players, slips, kinds, steps, opinions }))
 }
 
 #[cfg(test)]

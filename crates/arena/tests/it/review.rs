@@ -39,7 +39,7 @@ fn whole(game: &TicTacToe) -> WholeGame<<TicTacToe as Game>::Action> {
         game.apply(&mut state, &last);
         all.push((all.len() as u64 + 1, last));
     }
-    WholeGame { names: Vec::new(), from: None, actions: all, result: None, fault: None }
+    WholeGame { names: Vec::new(), from: None, actions: all, result: None, fault: None, opinions: Vec::new() }
 }
 
 #[test]
@@ -173,6 +173,7 @@ fn one_sided(blunderer: usize) -> WholeGame<Action> {
         actions: actions.enumerate().map(|(i, action)| (i as u64, action)).collect(),
         result: None,
         fault: None,
+        opinions: Vec::new(),
     }
 }
 

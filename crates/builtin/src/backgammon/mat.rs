@@ -8,15 +8,19 @@
 //! Other formats are read into the same games: `.sgf` of GNU Backgammon, and `.xg` of eXtreme Gammon.
 
 mod date;
+mod judged;
 mod sgf;
+mod told;
 mod whole;
 mod xg;
 
+use self::told::Told;
 use super::{Position, Rules, die_by_die, notation};
 use crate::dice::Roll;
 use adept_game::GameError;
 use adept_ground::limits;
 use adept_ground::shown::clipped;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -164,6 +168,8 @@ struct Place {
     scores: usize,
     /// The line of each event.
     events: Vec<usize>,
+    /// What another program says of some events, by their index.
+    told: BTreeMap<usize, Told>,
 }
 
 /// The parts of a file that messages count.
@@ -279,14 +285,14 @@ impl Builder {
         last.unwrap_or(1).saturating_mul(2)
     }
 
-    /// Reads a cell of the present game, such as `31: 8/5 6/5`. After a fault it is left out.
-    fn cell(&mut self, line: usize, number: u32, player: usize, cell: &str) {
+    /// Reads a cell of the present game, such as `31: 8/5 6/5`. After a fault it is left out. Returns the event.
+    fn cell(&mut self, line: usize, number: u32, player: usize, cell: &str) -> Option<Event> {
         let Self { contents: Contents { matches, places, unit }, course, .. } = self;
         let count = places.len();
         let game = matches.last_mut().and_then(|found| found.games.last_mut());
-        let Some((game, place)) = game.zip(places.last_mut()) else { return };
+        let (game, place) = game.zip(places.last_mut())?;
         if game.fault.is_some() {
-            return;
+            return None;
         }
         let event =
             if game.points.is_some() { Err("the game is over".into()) } else { course.event(cell, player) };
@@ -295,12 +301,21 @@ impl Builder {
                 game.events.push((player, event));
                 game.lines.push(number);
                 place.events.push(line);
+                Some(event)
             }
             Err(why) => {
                 let mention =
                     Mention { unit: *unit, line, game: count, number, cell, who: &game.names[player] };
                 game.fault = Some(mention.with(&why));
+                None
             }
+        }
+    }
+
+    /// Adds what another program says of the last event.
+    fn tell(&mut self, told: Told) {
+        if let Some((_, place)) = self.game().filter(|(_, place)| !place.events.is_empty()) {
+            place.told.insert(place.events.len() - 1, told);
         }
     }
 
@@ -760,7 +775,7 @@ mod tests {
                 (&played.names, played.points, played.winner),
                 (&["it".into(), "you".into()], Some(2), Some(1))
             );
-            let whole = played.whole();
+            let whole = played.whole(&BTreeMap::new());
             assert_eq!((whole.result, whole.actions.len()), (Some(-2.0), 1), "{text}");
         }
         for other in ["hello", " 7 point match\n"] {
@@ -801,16 +816,21 @@ mod tests {
         ] {
             let found = parse(&format!("{opening}{lines}"));
             assert_eq!(found.games[0].winner, Some(winner), "{lines}");
-            assert_eq!(found.games[0].whole().result, Some(result), "{lines}");
+            assert_eq!(found.games[0].whole(&BTreeMap::new()).result, Some(result), "{lines}");
             assert_eq!(Match::parse(&found.to_string()).unwrap(), found, "{found}");
         }
         // The scores of the next game give the winner if the place does not.
         let next = "\n Game 2\n Ann: 0   Bo: Li: 4\n";
         let found = parse(&format!("{opening} Takes\n  3) 64:\n      Wins 2 points\n{next}"));
-        assert_eq!((found.games[0].winner, found.games[1].whole().actions.len()), (Some(1), 0));
+        assert_eq!(
+            (found.games[0].winner, found.games[1].whole(&BTreeMap::new()).actions.len()),
+            (Some(1), 0)
+        );
         // Points that are impossible without a cube.
         assert_eq!(
-            parse(&format!("{opening} Takes\n  3) Resigns    Wins 100 points\n")).games[0].whole().result,
+            parse(&format!("{opening} Takes\n  3) Resigns    Wins 100 points\n")).games[0]
+                .whole(&BTreeMap::new())
+                .result,
             None
         );
     }

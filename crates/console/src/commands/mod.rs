@@ -18,6 +18,7 @@ pub(crate) mod quiz;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod review;
+mod review_sgf;
 pub(crate) mod rollout;
 pub(crate) mod rules;
 mod session;

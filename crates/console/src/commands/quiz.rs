@@ -27,6 +27,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &QuizArgs, as_json: bool) -> Resu
         threads: args.threads,
         as_played: args.game.is_none(),
         steps: None,
+        judged: false,
     };
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &Cancel::default())?;

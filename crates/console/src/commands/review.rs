@@ -2,6 +2,7 @@
 
 use super::play::game_of;
 use super::report::check_page;
+use super::review_sgf;
 use super::session::{self, Measure};
 use crate::args::ReviewArgs;
 use crate::interrupt::on_interrupt;
@@ -12,7 +13,8 @@ use adept_ground::shown::{shell, shell_path};
 use adept_lab::Catalogue;
 use adept_lab::decisions::worst_decisions;
 use adept_lab::review::{
-    self, Decisions, Depths, Errors, PAGE_ACTIONS, PlayerReview, Review, ReviewOptions, Worst,
+    self, BothJudges, Decisions, Depths, DisagreedDecision, Errors, PAGE_ACTIONS, PlayerReview, Review,
+    ReviewOptions, Worst,
 };
 use anyhow::{Result, bail};
 use std::collections::HashMap;
@@ -31,6 +33,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         worst: args.worst as usize,
         threads: args.threads,
         as_played: args.game.is_none(),
+        judged: args.sgf.is_some(),
         steps: args.html.as_ref().map(|_| PAGE_ACTIONS),
     };
     let files = Files::default();
@@ -42,6 +45,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
     if let Some(path) = &args.decisions {
         files.try_file(path)?;
     }
+    if let Some(out) = &args.sgf {
+        review_sgf::check(out, &args.files)?;
+    }
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &on_interrupt(STOPPING))?;
     let mut written = String::new();
@@ -52,6 +58,9 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
     }
     if let Some(path) = &args.decisions {
         write_decisions(&found, path)?;
+    }
+    if let Some(out) = &args.sgf {
+        written.push_str(&review_sgf::write(&files, out, &found)?);
     }
     output::show(as_json, || &found, || text(&found) + &written)?;
     if !found.finished {
@@ -193,6 +202,68 @@ fn errors(found: &Review) -> String {
     format!("\n{}{}", output::table(&header, rows), output::wrapped(&key))
 }
 
+/// Most names of other judges that are shown.
+const JUDGES: usize = 3;
+
+/// What other programs say in the files, beside the review; empty if they say nothing.
+fn others(found: &Review) -> String {
+    let row = |name: &str, both: &BothJudges| {
+        let pair = |value: &dyn Fn(&Errors) -> String| {
+            [&both.ours, &both.theirs].map(|errors| errors.as_ref().map_or_else(|| "–".into(), value))
+        };
+        let mut cells = vec![
+            output::cut(name, NAME / 2 - 2),
+            both.decisions.to_string(),
+            format!("{:.1}", 100.0 * both.agreed_share),
+        ];
+        cells.extend(pair(&|errors| format!("{:.1}", errors.error_rate)));
+        cells.extend(pair(&|errors| format!("{:.2}", errors.performance_rating)));
+        cells.extend(pair(&|errors| format!("{:+.2}", errors.luck)));
+        cells
+    };
+    let mut rows: Vec<Vec<String>> =
+        found.players.iter().filter_map(|player| Some(row(&player.name, player.both.as_ref()?))).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    if rows.len() > 1 {
+        rows.extend(found.both.iter().map(|both| row("all", both)));
+    }
+    let shown = found.judges.iter().take(JUDGES);
+    let mut names: Vec<String> =
+        shown.map(|judge| format!("{} ({})", output::cut(&judge.name, NAME), judge.decisions)).collect();
+    if found.judges.len() > JUDGES {
+        names.push(format!("{} others", found.judges.len() - JUDGES));
+    }
+    let head = output::wrapped(&format!("the analysis in the files, by {}", names.join(", ")));
+    let header = ["player", "decisions", "same %", "rate", "theirs", "PR", "theirs", "luck", "theirs"];
+    let key = "rate, PR and luck: of the decisions that both judged, counted in the same way; same: both name the same best action";
+    let mut text = format!("\n{head}{}{}", output::table(&header, rows), output::wrapped(key));
+    if !found.disagreements.is_empty() {
+        text.push_str("\nlargest disagreements, in points\n");
+    }
+    let files = names_of(&found.files);
+    for one in &found.disagreements {
+        let DisagreedDecision { game, number, player, position, played, our_best, their_best, .. } = one;
+        let file = match found.files.len() {
+            1 => String::new(),
+            _ => format!("{}, ", files[&*one.file]),
+        };
+        let losses = format!("  {:.3} {:.3}", one.our_loss, one.their_loss);
+        let place = format!("{file}game {game}, move {number}, {}: {position}", output::cut(player, NAME));
+        text.push_str(&output::entry(&losses, INDENT + 6, &place));
+        let judge = output::cut(&one.judge, NAME);
+        let loses = one.our_loss_of_their_best.filter(|loses| *loses > 0.0);
+        let loses = loses.map_or_else(String::new, |loses| format!(", which loses {loses:.3} here"));
+        let bests = match our_best == their_best {
+            true => format!("played {played}, best {our_best}"),
+            false => format!("played {played}, best {our_best}, by {judge} {their_best}{loses}"),
+        };
+        text.push_str(&output::entry("", INDENT + 6, &bests));
+    }
+    text
+}
+
 /// The review for people.
 fn text(found: &Review) -> String {
     let measure = Measure::of(found);
@@ -318,6 +389,7 @@ fn text(found: &Review) -> String {
         ));
         shortfall.iter().for_each(|what| text.push_str(&output::entry("", INDENT, what)));
     }
+    text.push_str(&others(found));
     text
 }
 
@@ -325,8 +397,8 @@ fn text(found: &Review) -> String {
 mod tests {
     use super::*;
     use adept_lab::review::{
-        Candidate, Fault, KindErrors, MatchPlayer, MatchReview, OpponentReview, Period, Rating, Session,
-        Spread,
+        Candidate, Fault, KindErrors, MatchPlayer, MatchReview, OpponentReview, OtherJudge, Period, Rating,
+        Session, Spread,
     };
     use textwrap::core::display_width;
 
@@ -359,6 +431,26 @@ mod tests {
             very_bad: 123,
             luck: -12.3,
         };
+        let both = BothJudges {
+            decisions: 12_345,
+            agreed_share: 0.9876,
+            ours: Some(errors.clone()),
+            theirs: Some(errors.clone()),
+        };
+        let disagreement = DisagreedDecision {
+            file: file.clone(),
+            game: 12_345,
+            number: 12_345,
+            player: name.into(),
+            position: "bar:2 off:3 24:1 22:2 13:2 8:3 6:2/off:1 20:2 18:2 13:4 8:2 6:3 5:1 66".into(),
+            played: "bar/24* 24/18*(2) 13/7".into(),
+            judge: name.into(),
+            our_best: "bar/24*(2) 13/7*(2)".into(),
+            their_best: "bar/24*(2) 24/18*(2)".into(),
+            our_loss: 1.234,
+            their_loss: 0.123,
+            our_loss_of_their_best: Some(1.234),
+        };
         let player = PlayerReview {
             name: name.into(),
             games: 12_345,
@@ -369,6 +461,7 @@ mod tests {
             result: -123.0,
             adjusted: -123.0,
             errors: Some(errors.clone()),
+            both: Some(both.clone()),
         };
         let worst = Worst {
             points: Some(1.234),
@@ -414,8 +507,12 @@ mod tests {
             errors: Some(errors),
             search: Some(Depths { decisions: 123_456, unsearched: 1_234, plies: Some([2, 3]) }),
             worst: vec![worst],
+            both: Some(both),
+            judges: (0..5).map(|_| OtherJudge { name: name.into(), decisions: 123_456 }).collect(),
+            disagreements: vec![disagreement],
             finished: true,
             steps: Vec::new(),
+            judged: Vec::new(),
             unit_size: 1.0,
             session: session(name, &["back-game", "contact"]),
         }

@@ -477,6 +477,7 @@ mod tests {
             slips: Vec::new(),
             kinds,
             steps: Vec::new(),
+            opinions: adept_arena::review::Opinions::default(),
         })
     }
 

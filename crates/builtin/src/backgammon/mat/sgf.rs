@@ -3,12 +3,19 @@
 //! A file has a tree `(;…)` for each game. The root has `MI[length:7][game:0][ws:0][bs:0]`, the names of player 1, `PW`, and player 2, `PB`,
 //! the rules, `RU`, and the result, `RE[B+2R]`, with `R` after a resignation. A node is an action of a player: `B[31fehe]` a roll and
 //! moves from point to point, `W[double]`, `take` or `drop`. Player 1 writes its points 1 to 24 as `a` to `x`, player 2 as `x` to `a`; `y` is
-//! the bar, `z` is off. All else, such as analysis, is left out.
+//! the bar, `z` is off.
+//!
+//! An analysed node has, besides, `A[2][fehe E ver 3 …][…]`, the index of the move that was played and all candidates, the best first; `DA[E ver
+//! 3 …]`, the values without a double and with one that is taken; and `LU[0.012]`, the luck of the roll. Equities and luck are in points of the
+//! cube, but values of `DA` in a match are chances to win it. All else is left out.
 
-use super::{Builder, Contents, NAME, Unit};
+use super::told::{Told, ToldCube, ToldPlay, sane};
+use super::{Builder, Contents, Event, NAME, Unit};
+use crate::backgammon::notation;
 use adept_game::GameError;
 use adept_ground::shown::clipped;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Most bytes of a value that are kept: names are shorter, and so are all actions.
 const KEPT: usize = 1024;
@@ -124,13 +131,35 @@ struct Reader {
     result: Option<(usize, u32)>,
     /// The head of the game before, whose match this one may go on.
     before: Option<Root>,
+    /// The analysis of the present node.
+    analysis: Analysis,
+    /// The judgement of the last double, which is that of its answer too.
+    double: Option<ToldCube>,
+    /// The names of judges that were read.
+    judges: Vec<Arc<str>>,
 }
 
 impl Default for Reader {
     fn default() -> Self {
         let builder = Builder::counting(Unit::Line);
-        Self { builder, root: None, action: None, result: None, before: None }
+        let (analysis, double, judges) = Default::default();
+        Self { builder, root: None, action: None, result: None, before: None, analysis, double, judges }
     }
+}
+
+/// The analysis of a node, as it is read.
+#[derive(Debug, Default)]
+struct Analysis {
+    /// The value of `DA`.
+    cube: Option<String>,
+    /// The index of the move that was played among the candidates.
+    played: Option<usize>,
+    /// The number of candidates so far.
+    candidates: usize,
+    /// The first candidate, and that which was played.
+    best: Option<String>,
+    own: Option<String>,
+    luck: Option<f64>,
 }
 
 /// The head of a game.
@@ -142,6 +171,9 @@ struct Root {
     names: [String; 2],
     jacoby: bool,
     has_no_cube: bool,
+    /// The program that wrote the file, and who analysed the match.
+    program: String,
+    annotator: String,
     line: usize,
     /// Why the game is not read.
     fault: Option<String>,
@@ -150,6 +182,7 @@ struct Root {
 impl Reader {
     fn begin(&mut self) {
         (self.root, self.action, self.result) = (Some(Root::default()), None, None);
+        (self.analysis, self.double) = Default::default();
     }
 
     /// Takes a value of a property of the present node.
@@ -157,6 +190,9 @@ impl Reader {
         let is_root = self.root.is_some();
         match name {
             "B" | "W" => self.action = Some((usize::from(name == "B"), value, line)),
+            "A" => self.analysis.add(value),
+            "DA" => self.analysis.cube = Some(value),
+            "LU" => self.analysis.luck = value.trim().parse().ok().and_then(sane),
             // A position that was set up, or a variant with other checkers.
             "AB" | "AW" | "AE" | "PL" | "CV" | "CP" | "DI" if !is_root => {
                 // The cube and the turn of an ordinary game are set by its actions.
@@ -191,6 +227,8 @@ impl Reader {
                         root.fault.get_or_insert_with(|| "a position that was set up".into());
                     }
                     "RE" => self.result = result_of(&value),
+                    "AP" => root.program = value.split(':').next().unwrap_or_default().into(),
+                    "AN" => root.annotator = value,
                     _ => {}
                 }
             }
@@ -211,9 +249,68 @@ impl Reader {
                 text => cell_of(text, player).unwrap_or_else(|| text.into()),
             };
             let number = self.builder.number(player);
-            self.builder.cell(line, number, player, &cell);
+            let analysis = std::mem::take(&mut self.analysis);
+            if let Some(event) = self.builder.cell(line, number, player, &cell) {
+                self.tell(player, event, &analysis);
+            }
         }
+        self.analysis = Analysis::default();
         Ok(())
+    }
+
+    /// Adds the analysis of an event.
+    fn tell(&mut self, player: usize, event: Event, analysis: &Analysis) {
+        let mut told = Told { luck: analysis.luck, ..Told::default() };
+        told.cube = analysis.cube.as_deref().and_then(|text| self.cube(text));
+        match event {
+            Event::Doubles(_) => self.double = told.cube.clone(),
+            Event::Takes | Event::Drops => told.cube = told.cube.or_else(|| self.double.take()),
+            Event::Moves(roll, before, _) if analysis.candidates > 1 => {
+                // The index of a move that is not listed tells nothing.
+                let both = analysis.best.as_deref().zip(analysis.own.as_deref());
+                if let Some((best, own)) =
+                    both.and_then(|(best, own)| Candidate::parse(best).zip(Candidate::parse(own)))
+                    && let Some(cell) = cell_of(&format!("{roll}{}", best.moves), player)
+                    && let Some((_, moves)) = cell.split_once(": ")
+                    && let Ok(after) = notation::parse(before, roll, moves, "")
+                {
+                    let lost = best.equity - own.equity;
+                    told.play = Some(ToldPlay { judge: self.judge(&best.depth), best: after, lost });
+                }
+            }
+            Event::Moves(..) | Event::Resigns(_) => {}
+        }
+        if told != Told::default() {
+            self.builder.tell(told);
+        }
+    }
+
+    /// The judgement of a decision about the cube.
+    fn cube(&mut self, text: &str) -> Option<ToldCube> {
+        let (depth, values) = cube_of(text)?;
+        let are_chances = self.before.as_ref()?.length != Some(0);
+        Some(ToldCube { judge: self.judge(&depth), values, are_chances, lost: [None; 2] })
+    }
+
+    /// The name of a judge. GNU Backgammon tells its depth with each value, others their name with the match.
+    fn judge(&mut self, depth: &str) -> Arc<str> {
+        let (program, annotator) = match &self.before {
+            Some(root) => (&*root.program, &*root.annotator),
+            None => ("", ""),
+        };
+        let name = match program {
+            "GNU Backgammon" | "" => format!("gnubg {depth}"),
+            other => format!("{other} {annotator}"),
+        };
+        let name = clipped(name.trim_end(), JUDGE);
+        if let Some(known) = self.judges.iter().find(|known| ***known == *name) {
+            return known.clone();
+        }
+        let name: Arc<str> = name.into();
+        if self.judges.len() < JUDGES {
+            self.judges.push(name.clone());
+        }
+        name
     }
 
     /// Begins a game, and a match where this one does not go on.
@@ -247,6 +344,118 @@ impl Reader {
             && let Some((game, _)) = self.builder.game()
         {
             (game.winner, game.points) = (Some(winner), Some(points));
+        }
+    }
+}
+
+/// Longest name of a judge in characters.
+const JUDGE: usize = 80;
+
+/// Most names of judges that are shared.
+const JUDGES: usize = 100;
+
+impl Analysis {
+    /// Takes a value of `A`: the index of the move that was played, or a candidate.
+    fn add(&mut self, value: String) {
+        let Some(played) = self.played else {
+            self.played = Some(value.trim().parse().unwrap_or(usize::MAX));
+            return;
+        };
+        if self.candidates == played {
+            self.own = Some(value.clone());
+        }
+        if self.candidates == 0 {
+            self.best = Some(value);
+        }
+        self.candidates = self.candidates.saturating_add(1);
+    }
+}
+
+/// A move that GNU Backgammon considered.
+struct Candidate<'a> {
+    /// From point to point, such as `fehe`.
+    moves: &'a str,
+    /// The equity in points of the cube.
+    equity: f64,
+    depth: String,
+}
+
+impl<'a> Candidate<'a> {
+    /// Reads `fehe E ver 3 0.52 0.15 0.01 0.13 0.01 0.031 2C 0 1 0.0 1`, five probabilities before the equity, or the rollout
+    /// `fehe X ver 3 Score 0.031 …`.
+    fn parse(text: &'a str) -> Option<Self> {
+        let (moves, rest) = text.split_once(' ')?;
+        let (kind, rest) = kind_of(rest)?;
+        let (equity, depth) = match kind {
+            Kind::Evaluated(_) => {
+                let mut words = rest.split_whitespace().skip(5);
+                (words.next()?, depth_of(words.next()?, words.nth(2))?)
+            }
+            Kind::RolledOut => (rest.split_once("Score")?.1.split_whitespace().next()?, "rollout".into()),
+        };
+        Some(Self { moves, equity: equity.parse().ok().and_then(sane)?, depth })
+    }
+}
+
+/// How a value was found.
+enum Kind {
+    /// By an evaluation, with the version of its text: 0 is before versions were written.
+    Evaluated(u32),
+    RolledOut,
+}
+
+/// The kind of a value, and the words behind it.
+fn kind_of(text: &str) -> Option<(Kind, &str)> {
+    let text = text.trim_start();
+    let (kind, rest) = text.split_at_checked(1)?;
+    let (version, rest) = match rest.trim_start().strip_prefix("ver ") {
+        Some(rest) => {
+            let (version, rest) = rest.split_once(' ')?;
+            (version.parse().ok()?, rest)
+        }
+        None => (0, rest),
+    };
+    match kind {
+        "E" => Some((Kind::Evaluated(version), rest)),
+        "X" | "R" => Some((Kind::RolledOut, rest)),
+        _ => None,
+    }
+}
+
+/// The depth of an evaluation such as `2C`, 2 plies with the cube, and its noise.
+fn depth_of(plies: &str, noise: Option<&str>) -> Option<String> {
+    let plies: u8 = plies.trim_end_matches('C').parse().ok()?;
+    let is_noisy = noise.and_then(|noise| noise.parse::<f64>().ok()).is_some_and(|noise| noise > 0.0);
+    Some(format!("{plies}-ply{}", if is_noisy { " with noise" } else { "" }))
+}
+
+/// The depth of a value of `DA`, and the values without a double and with one that is taken. Each comes last of seven numbers.
+fn cube_of(text: &str) -> Option<(String, [f64; 2])> {
+    let (kind, rest) = kind_of(text)?;
+    let number = |word: Option<&&str>| word?.parse::<f64>().ok().and_then(sane);
+    match kind {
+        Kind::Evaluated(version) => {
+            let words: Vec<&str> = rest.split_whitespace().collect();
+            let (head, values) = words.split_at_checked(words.len().checked_sub(14)?)?;
+            // The places of plies and noise, and the number of words. Old versions have four numbers before them, or a flag between them.
+            let [first, noise, length] = match version {
+                0 | 1 => [4, 7, 8],
+                2 => [0, 3, 5],
+                3 => [0, 2, 4],
+                _ => return None,
+            };
+            if head.len() != length {
+                return None;
+            }
+            let depth = depth_of(head.get(first)?, head.get(noise).copied())?;
+            Some((depth, [number(values.get(6))?, number(values.get(13))?]))
+        }
+        Kind::RolledOut => {
+            let value = |name: &str| {
+                let (_, output) = rest.split_once(name)?.1.split_once("Output")?;
+                number(output.split_whitespace().nth(6).as_ref())
+            };
+            Some(("rollout".into(), [value("NoDouble")?, value("DoubleTake")?]))
         }
     }
 }

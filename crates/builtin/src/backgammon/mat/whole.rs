@@ -2,14 +2,17 @@
 //!
 //! A file of a match is read game by game, each from its opening roll at its score, so that a game that breaks off does not end the match.
 
-use super::{Contents, Event, Match, Mention, Place, Played, Unit, contents_of, date, length_of};
+use super::told::Told;
+use super::{Contents, Event, Match, Mention, Place, Played, Unit, contents_of, date, judged, length_of};
 use crate::backgammon::cube::CubeModel;
 use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
 use adept_game::{
-    AddedGame, DecisionKind, Found, Game, GameError, GameRecord, GamesAsPlayed, Records, Standard, WholeGame,
+    AddedGame, DecisionKind, Found, Game, GameError, GameRecord, GamesAsPlayed, JudgedGame, Opinion, Records,
+    Standard, WholeGame,
 };
 use adept_ground::notes;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
@@ -43,6 +46,10 @@ impl Records<Backgammon> for Rules {
             Ok((own, games))
         };
         Some(read())
+    }
+
+    fn write_judged(&self, game: &Backgammon, games: &[JudgedGame<'_, Action>]) -> Found<String> {
+        Some(fits(game).and_then(|()| judged::write(game, games)))
     }
 
     /// Files with the endings of the formats. Of texts, which may be anything, those with the first line of a match.
@@ -107,7 +114,7 @@ fn begins_a_match(path: &Path) -> bool {
 const CLOSE: [f64; 2] = [0.16, 0.2];
 
 /// How a decision is counted: in points of the cube, which are worth what they change the chance to win a match.
-fn standard(game: &Backgammon, state: &State) -> Option<Standard> {
+pub(super) fn standard(game: &Backgammon, state: &State) -> Option<Standard> {
     let kind = match state.stage {
         Stage::Move(_) | Stage::Roll | Stage::Rolling | Stage::Opening => DecisionKind::Move,
         Stage::Cube => DecisionKind::Double { close: CLOSE },
@@ -134,7 +141,7 @@ fn standard(game: &Backgammon, state: &State) -> Option<Standard> {
 
 impl Rules {
     /// The length of a match in its file; 0 for games outside of matches.
-    fn length(self) -> u32 {
+    pub(super) fn length(self) -> u32 {
         if let Self::Match { length } = self { length.into() } else { 0 }
     }
 }
@@ -175,7 +182,10 @@ fn games_of(game: &Backgammon, path: &Path, contents: Contents) -> Result<Vec<Wh
 ///
 /// # Errors
 /// If a match does not have the length of the rule set.
-fn whole_games(game: &Backgammon, contents: &Contents) -> Result<Vec<WholeGame<Action>>, GameError> {
+pub(super) fn whole_games(
+    game: &Backgammon,
+    contents: &Contents,
+) -> Result<Vec<WholeGame<Action>>, GameError> {
     let Contents { matches, places, unit } = contents;
     let mut places = places.iter().enumerate();
     let mut all = Vec::new();
@@ -193,7 +203,7 @@ fn whole_games(game: &Backgammon, contents: &Contents) -> Result<Vec<WholeGame<A
                     let stakes = scores.stakes_of(played, i == 0);
                     CubeGame { game, played, place, unit: *unit, number: number + 1 }.whole(stakes)
                 }
-                false => played.whole(),
+                false => played.whole(&place.told),
             });
         }
     }
@@ -275,10 +285,10 @@ impl Played {
         [1.0, 2.0, 3.0].contains(&won).then_some((winner, won))
     }
 
-    /// The game without the cube: rolls and moves, and the result of a game that ended early.
-    pub(super) fn whole(&self) -> WholeGame<Action> {
-        let mut actions = Vec::new();
-        for (&(player, event), &line) in self.events.iter().zip(&self.lines) {
+    /// The game without the cube: rolls and moves, the result of a game that ended early, and what another program told of events.
+    pub(super) fn whole(&self, told: &BTreeMap<usize, Told>) -> WholeGame<Action> {
+        let (mut actions, mut opinions) = (Vec::new(), Vec::new());
+        for (i, (&(player, event), &line)) in self.events.iter().zip(&self.lines).enumerate() {
             let (roll, after) = match event {
                 Event::Moves(roll, _, after) => (roll, Some(after)),
                 Event::Resigns(Some(roll)) => (roll, None),
@@ -288,13 +298,17 @@ impl Played {
                 true => Action::Opening(player, roll),
                 false => Action::Roll(roll),
             };
-            actions.push((line.into(), thrown));
-            actions.extend(after.map(|after| (line.into(), Action::Move(after))));
+            for action in [thrown].into_iter().chain(after.map(Action::Move)) {
+                let says = told.get(&i).and_then(|told| told.of_checkers(player, &action));
+                opinions.extend(says.map(|says| Opinion { place: actions.len(), says }));
+                actions.push((line.into(), action));
+            }
         }
         let is_over = matches!(self.events.last(), Some((_, Event::Moves(_, _, after))) if after.is_over());
         let result = self.size().filter(|_| !is_over && !actions.is_empty());
         let result = result.map(|(winner, won)| if winner == 0 { won } else { -won });
-        WholeGame { names: self.names.to_vec(), from: None, actions, result, fault: self.fault.clone() }
+        let (names, fault) = (self.names.to_vec(), self.fault.clone());
+        WholeGame { names, from: None, actions, result, fault, opinions }
     }
 }
 
@@ -318,6 +332,7 @@ impl CubeGame<'_> {
             actions: Vec::new(),
             result: None,
             fault: played.fault.clone(),
+            opinions: Vec::new(),
         };
         let stakes = match stakes {
             Ok(stakes) => stakes,
@@ -336,6 +351,10 @@ impl CubeGame<'_> {
                 Ok(actions) => {
                     for action in actions {
                         is_over = game.won_by(&state, &action).is_some();
+                        let says = self.place.told.get(&i).and_then(|told| {
+                            told.of_checkers(player, &action).or_else(|| told.of_cube(game, &state, &action))
+                        });
+                        whole.opinions.extend(says.map(|says| Opinion { place: whole.actions.len(), says }));
                         game.apply(&mut state, &action);
                         whole.actions.push((number.into(), action));
                     }
@@ -553,8 +572,9 @@ pub(super) fn format(game: &Backgammon, record: &GameRecord<'_, Action>) -> Resu
 
 #[cfg(test)]
 mod tests {
+    use super::super::sgf;
     use super::*;
-    use adept_game::{Kit, Turn, stream};
+    use adept_game::{Kit, Says, Turn, stream};
     use rand::RngExt;
 
     /// A match with taken and dropped doubles, a redouble and a Crawford game.
@@ -930,6 +950,115 @@ mod tests {
         let (_, _, opening) = point("backgammon:match-7", "start");
         let expected = equities.chance([6, 7], false) - equities.chance([7, 6], false);
         assert!((opening.point - expected).abs() < 1e-12, "{opening:?}");
+    }
+
+    /// A game that GNU Backgammon analysed at 0 ply, up to the first double; of the candidates, those down to the move that was played.
+    const ANALYSED: &str = include_str!("analysed.sgf");
+
+    fn analysed(text: &str) -> Vec<WholeGame<Action>> {
+        sgf::parse(text).map_or_else(
+            |_| Vec::new(),
+            |contents| whole_games(&named("backgammon:match-7"), &contents).unwrap_or_default(),
+        )
+    }
+
+    #[test]
+    fn analysis_in_a_file_is_read() {
+        let game = named("backgammon:match-7");
+        let whole = &analysed(ANALYSED)[0];
+        let mut state = start_of(&game, whole);
+        let mut told = Vec::new();
+        for (place, (_, action)) in whole.actions.iter().enumerate() {
+            let one = &whole.opinions[place];
+            assert_eq!(one.place, place);
+            told.push(match &one.says {
+                Says::Luck(luck) => format!("{luck:.5}"),
+                Says::Decision { judge, best, lost, .. } => {
+                    assert_eq!(&**judge, "gnubg 0-ply");
+                    let best = if best == action { "played".into() } else { game.action_text(&state, best) };
+                    format!("{best} {lost:.4}")
+                }
+            });
+            game.apply(&mut state, action);
+        }
+        // Luck is that of player 1.
+        let expected = [
+            "-0.00665",
+            "24/23 13/9 0.0416",
+            "played 0.0000",
+            "0.03295",
+            "played 0.0000",
+            "played 0.0000",
+            "-0.13714",
+            "24/23 13/11 0.0371",
+            "played 0.0000",
+            "-0.22570",
+            "played 0.0000",
+            "played 0.0000",
+            "-0.08234",
+        ];
+        assert_eq!(told[..13], expected);
+        assert!(told[13].starts_with("bar/") && told[13].ends_with(" 0.0184"), "{told:?}");
+        assert_eq!(told[14..], ["played 0.0000", "played 0.0000"]);
+        // The chances to win the match without a double and with a take differ by .000251, and by .0177 at the first decision.
+        let behind = |place: usize| match &whole.opinions[place].says {
+            Says::Decision { behind, .. } => *behind,
+            Says::Luck(_) => panic!("{place}"),
+        };
+        assert!((0.003..0.006).contains(&behind(14)) && (0.2..0.4).contains(&behind(2)), "{whole:?}");
+        // An opinion on the moves alone is left where the game is read without the cube.
+        let contents = sgf::parse(ANALYSED).unwrap();
+        let plain = &whole_games(&Backgammon::default(), &contents).unwrap()[0];
+        let places: Vec<usize> = plain.opinions.iter().map(|one| one.place).collect();
+        assert_eq!(places, (0..10).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn absurd_analysis_is_left_out() {
+        let count = |text: &str| analysed(text).first().map_or(0, |whole| whole.opinions.len());
+        assert_eq!(count(ANALYSED), 16);
+        for (from, to, lost) in [
+            ("-0.021882", "NaN", 1),
+            ("-0.021882", "1e300", 1),
+            ("-0.063472", "-inf", 1),
+            ("-0.063472", "", 1),
+            ("A[2][mixw", "A[99999999999999999999][mixw", 1),
+            ("A[2][mixw", "A[-1][mixw", 1),
+            ("[mixw E ver 3", "[mizz E ver 3", 1),
+            ("[mixw E ver 3", "[\u{e9} E ver 3", 1),
+            ("[mixw E ver 3", "[mixw E ver 99999999999", 1),
+            ("[mixw E ver 3", "[mixw Q ver 3", 1),
+            ("LU[-0.00665]", "LU[1e9]", 1),
+            ("0.440821", "1.1", 1),
+            ("0.440821", "0.440821 0.440821", 1),
+            ("0.139449 0.008792 0.019140 0.440821", "0.440821", 1),
+            // A take without a value has that of the double.
+            (";W[take]DA", ";W[take]XX", 0),
+        ] {
+            assert_eq!(count(&ANALYSED.replacen(from, to, 1)), 16 - lost, "{from} {to}");
+        }
+        let many = format!("A[2]{}", "[mixw E ver 3 0 0 0 0 0 0.1 0C 0 1 0 1]".repeat(100_000));
+        assert_eq!(count(&ANALYSED.replacen("A[2]", &many, 1)), 16);
+        for end in (0..ANALYSED.len()).filter(|end| ANALYSED.is_char_boundary(*end)) {
+            for whole in analysed(&ANALYSED[..end]) {
+                assert!(whole.opinions.iter().all(|one| one.place < whole.actions.len()), "{end}");
+            }
+        }
+        // A rollout has the equity of a move behind a word, and values of the cube last of seven.
+        let rolled =
+            "X ver 3 Score -0.021882 0.0 Trials 1296 Output 0 0 0 0 0 0 0 StdDev 0 0 0 0 0 0 0 SK 0 ";
+        let text =
+            ANALYSED.replacen("E ver 3 0.497886 0.139160 0.008027 0.139815 0.006837 -0.021882", rolled, 1);
+        let cube = "X ver 3 Eq Trials 36 NoDouble Output 0 0 0 0 0 0 0.44 StdDev 0 0 0 0 0 0 0 \
+            DoubleTake Output 0 0 0 0 0 0 0.42 StdDev 0 0 0 0 0 0 0 SK 0 ";
+        let text = text.replacen("DA[", &format!("DA[{cube}"), 1);
+        let rolled = analysed(&text);
+        let judges = rolled[0].opinions.iter().filter_map(|one| match &one.says {
+            Says::Decision { judge, .. } => Some(judge.to_string()),
+            Says::Luck(_) => None,
+        });
+        let judges: Vec<String> = judges.collect();
+        assert_eq!(judges[..3], ["gnubg rollout", "gnubg rollout", "gnubg 0-ply"]);
     }
 
     /// The rule set is that of the file; a network that has learned the cube keeps its own.

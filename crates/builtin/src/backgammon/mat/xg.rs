@@ -3,14 +3,16 @@
 //! The format is [published](https://www.extremegammon.com/xgformat.aspx). A header, which begins with `RGMH` and tells its size and that
 //! of a picture, is followed by an archive of files that are compressed by zlib. The first of them, `temp.xg`, has records of 2,560
 //! bytes: a head of the match, and for each game a head, its decisions about the cube and its moves, and an end. Numbers are little-endian.
-//! All sizes are checked before memory is taken.
+//! All sizes are checked before memory is taken. Decisions may be analysed: equities, errors and luck are in points of the cube.
 
-use super::{Builder, Contents, NAME, Unit};
+use super::told::{Told, ToldCube, ToldPlay, sane};
+use super::{Builder, Contents, Event, NAME, Unit};
 use crate::backgammon::{BAR, Position, Side, die_by_die, moves, notation};
 use crate::dice::Roll;
 use adept_game::GameError;
 use adept_ground::shown::clipped;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
+use std::sync::Arc;
 
 /// The first bytes of a file.
 const MAGIC: &[u8] = b"RGMH";
@@ -43,6 +45,18 @@ impl<'a> Bytes<'a> {
 
     fn int(self, place: usize) -> i32 {
         i32::from_le_bytes(self.at(place))
+    }
+
+    fn short(self, place: usize) -> i16 {
+        i16::from_le_bytes(self.at(place))
+    }
+
+    fn single(self, place: usize) -> f64 {
+        f32::from_le_bytes(self.at(place)).into()
+    }
+
+    fn double(self, place: usize) -> f64 {
+        f64::from_le_bytes(self.at(place))
     }
 
     fn flag(self, place: usize) -> bool {
@@ -90,6 +104,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, GameError> {
         version: 0,
         names: Default::default(),
         is_open: false,
+        before_roll: None,
     };
     for (number, record) in (1..).zip(records.chunks_exact(RECORD)) {
         reader
@@ -154,6 +169,8 @@ struct Reader {
     names: [String; 2],
     /// Whether a game is being read.
     is_open: bool,
+    /// The judgement of the decision not to double, and its player.
+    before_roll: Option<(usize, ToldCube)>,
 }
 
 impl Reader {
@@ -200,7 +217,7 @@ impl Reader {
             return Err("a game before its match".into());
         }
         self.builder.begin_game()?;
-        self.is_open = true;
+        (self.is_open, self.before_roll) = (true, None);
         let score = |place| u32::try_from(record.int(place)).unwrap_or(0);
         if let Some((game, place)) = self.builder.game() {
             game.names = self.names.each_ref().map(|name| clipped(name, NAME).into());
@@ -220,19 +237,22 @@ impl Reader {
         let Some(player) = player_of(record.int(12)) else {
             return self.builder.fault(number, "a double of no player");
         };
+        let cube = cube_of(record);
         if record.int(16) != 1 {
+            self.before_roll = cube.map(|cube| (player, cube));
             return;
         }
-        let doubles = |builder: &mut Builder, player| {
-            let cell = format!("Doubles => {}", builder.next_cube());
-            let line = builder.number(player);
-            builder.cell(number, line, player, &cell);
-        };
-        doubles(&mut self.builder, player);
+        self.before_roll = None;
+        let told = Told { cube, ..Told::default() };
+        let double = format!("Doubles => {}", self.builder.next_cube());
+        self.cell(number, player, &double, told.clone());
         match record.int(20) {
-            1 => self.cell(number, 1 - player, "Takes"),
-            2 => doubles(&mut self.builder, 1 - player),
-            0 => self.cell(number, 1 - player, "Drops"),
+            1 => self.cell(number, 1 - player, "Takes", told),
+            2 => {
+                let double = format!("Doubles => {}", self.builder.next_cube());
+                self.cell(number, 1 - player, &double, Told::default());
+            }
+            0 => self.cell(number, 1 - player, "Drops", told),
             // The game was left there.
             _ => {}
         }
@@ -259,12 +279,18 @@ impl Reader {
             // What was entered as an illegal move is named as one.
             None => format!("{roll}: {}", written(record)),
         };
-        self.cell(number, player, &cell);
+        let cube = self.before_roll.take().filter(|(other, _)| *other == player).map(|(_, cube)| cube);
+        let luck = Some(record.double(2320)).filter(|_| record.int(2476) >= 0).and_then(sane);
+        self.cell(number, player, &cell, Told { cube, play: play_of(record, after), luck });
     }
 
-    fn cell(&mut self, number: usize, player: usize, cell: &str) {
+    /// Reads a cell of the present game, and adds what is told of it.
+    fn cell(&mut self, number: usize, player: usize, cell: &str, told: Told) {
         let line = self.builder.number(player);
-        self.builder.cell(number, line, player, cell);
+        let event = self.builder.cell(number, line, player, cell);
+        if event.is_some_and(|event| !matches!(event, Event::Resigns(_))) && told != Told::default() {
+            self.builder.tell(told);
+        }
     }
 
     /// The result of a game.
@@ -277,6 +303,68 @@ impl Reader {
             (game.winner, game.points) = (Some(winner), Some(points));
         }
     }
+}
+
+/// The name of a level of analysis.
+fn level_of(level: i32) -> Arc<str> {
+    match level {
+        0..=6 => format!("XG {}-ply", level + 1).into(),
+        12 => "XG 3-ply red".into(),
+        100 => "XG rollout".into(),
+        998 | 999 => "XG book".into(),
+        1000 => "XG Roller".into(),
+        1001 => "XG Roller+".into(),
+        1002 => "XG Roller++".into(),
+        _ => "XG".into(),
+    }
+}
+
+/// An error in points, if the program tells one: it is −1000 of what was not analysed. Errors may have either sign.
+fn error_of(error: f64) -> Option<f64> {
+    sane(error).map(f64::abs)
+}
+
+/// The judgement of a decision to double, if it was analysed.
+fn cube_of(record: Bytes<'_>) -> Option<ToldCube> {
+    // The flag of the best decision has other values in a record that was not analysed.
+    let is_analysed = matches!(record.short(120), 0 | 1) && sane(record.double(200)).is_some();
+    let values = [record.single(152), record.single(156)];
+    is_analysed.then(|| ToldCube {
+        judge: level_of(record.int(92)),
+        values,
+        are_chances: false,
+        lost: [record.double(200), record.double(216)].map(error_of),
+    })
+}
+
+/// Most candidates of a move.
+const CANDIDATES: usize = 32;
+
+/// The judgement of a move to this position, if it was analysed and is one of several candidates.
+fn play_of(record: Bytes<'_>, after: Option<Position>) -> Option<ToldPlay> {
+    let after = after?;
+    let count = usize::try_from(record.int(120)).ok()?.min(CANDIDATES);
+    let candidate = |i: usize| {
+        let end = position_of(record.at(192 + 26 * i))?;
+        Some((i, end, sane(record.single(1408 + 28 * i + 24))?))
+    };
+    // From the view of either player, as the result of the move.
+    let own = (0..count).filter_map(candidate).find_map(|(_, end, equity)| {
+        let is_swapped = [end, end.swapped()].iter().position(|end| *end == after)? == 1;
+        Some((is_swapped, equity))
+    });
+    let (is_swapped, own) = own?;
+    let (i, end, highest) =
+        (0..count).filter_map(candidate).reduce(|best, one| if one.2 > best.2 { one } else { best })?;
+    let best = match () {
+        // The move that was played is as good as an equal one.
+        () if own >= highest => after,
+        () if is_swapped => end.swapped(),
+        () => end,
+    };
+    let lost = error_of(record.double(2312)).unwrap_or(highest - own);
+    let judge = level_of(record.short(1280 + 4 * i).into());
+    (count > 1).then_some(ToldPlay { judge, best, lost })
 }
 
 /// The number of a player: 1 is the first, −1 the second.
@@ -440,6 +528,51 @@ mod tests {
         let expected = Match::parse(mat).unwrap();
         assert_eq!(&expected, found);
         assert_eq!(contents.places[0].events, [3, 5, 6, 6, 7]);
+    }
+
+    #[test]
+    fn analysis_is_read() {
+        let mut all = records();
+        let put = |record: &mut Vec<u8>, place: usize, bytes: &[u8]| {
+            record[place..place + bytes.len()].copy_from_slice(bytes);
+        };
+        let start = Position::start(15);
+        let after = |text| notation::parse(start, "31".parse().unwrap(), text, "").unwrap();
+        let [own, best] = ["8/5 6/5", "24/23 13/10"].map(after);
+        put(&mut all[2], 120, &2_i32.to_le_bytes());
+        for (i, (end, equity, level)) in [(own, 0.15_f32, 0_i16), (best, 0.2, 2)].into_iter().enumerate() {
+            put_position(&mut all[2], 192 + 26 * i, end);
+            put(&mut all[2], 1280 + 4 * i, &level.to_le_bytes());
+            put(&mut all[2], 1408 + 28 * i + 24, &equity.to_le_bytes());
+        }
+        put(&mut all[2], 2312, &(-0.05_f64).to_le_bytes());
+        put(&mut all[2], 2320, &0.01_f64.to_le_bytes());
+        // A decision not to double that lost something, and a double that was not analysed.
+        for (record, flag, values, lost) in
+            [(3, 1_i16, [0.5_f32, 0.75], [-0.25_f64, -1000.0]), (5, -100, [0.0; 2], [-1000.0; 2])]
+        {
+            put(&mut all[record], 92, &1002_i32.to_le_bytes());
+            put(&mut all[record], 120, &flag.to_le_bytes());
+            put(&mut all[record], 152, &values[0].to_le_bytes());
+            put(&mut all[record], 156, &values[1].to_le_bytes());
+            put(&mut all[record], 200, &lost[0].to_le_bytes());
+            put(&mut all[record], 216, &lost[1].to_le_bytes());
+        }
+        let contents = read(&file(&all)).unwrap();
+        let told = &contents.places[0].told;
+        let play = ToldPlay { judge: "XG 3-ply".into(), best, lost: 0.05 };
+        assert_eq!(told[&0], Told { play: Some(play), cube: None, luck: Some(0.01) });
+        let cube = told[&1].cube.as_ref().unwrap();
+        assert_eq!((&*cube.judge, cube.values, cube.lost), ("XG Roller++", [0.5, 0.75], [Some(0.25), None]));
+        assert!(!cube.are_chances && told[&1].play.is_none());
+        assert!(!told.contains_key(&2) && !told.contains_key(&3), "{told:?}");
+        // Numbers that are none.
+        put(&mut all[2], 1408 + 28 + 24, &f32::NAN.to_le_bytes());
+        put(&mut all[2], 2312, &f64::INFINITY.to_le_bytes());
+        put(&mut all[3], 152, &1e30_f32.to_le_bytes());
+        let contents = read(&file(&all)).unwrap();
+        let play = contents.places[0].told[&0].play.clone().unwrap();
+        assert_eq!((play.best, play.lost), (own, 0.0));
     }
 
     #[test]

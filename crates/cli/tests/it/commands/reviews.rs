@@ -97,6 +97,46 @@ fn how_games_end_is_told() {
     }
 }
 
+/// The analysis of another program stands beside a review, and a review is written like it.
+#[test]
+fn other_judges_stand_beside_a_review() {
+    let dir = Workspace::new();
+    let analysed = concat!(env!("CARGO_MANIFEST_DIR"), "/../builtin/src/backgammon/mat/analysed.sgf");
+    fs::copy(analysed, dir.path("m.sgf")).unwrap();
+    let by = published("../backgammon/small-88-24");
+    let found = dir.json(&["review", "m.sgf", "--by", &by, "--sgf", "own.sgf"]);
+    assert_eq!(found["judges"], serde_json::json!([{ "name": "gnubg 0-ply", "decisions": 11 }]));
+    let both = &found["both"];
+    assert_eq!(number(&both["decisions"]), 11.0);
+    assert!((number(&both["theirs"]["lost_by_moves"]) - 0.0972).abs() < 1e-4, "{both}");
+    assert_eq!(number(&both["theirs"]["unforced_moves"]), 5.0);
+    let first = &found["disagreements"][0];
+    assert!(first["our_best"].is_string() && first["their_loss"].is_number(), "{found}");
+    assert!(found["players"][0]["both"].is_object(), "{found}");
+    // By the same network, what was written is the same.
+    let again = dir.json(&["review", "own.sgf", "--by", &by]);
+    let both = &again["both"];
+    assert_eq!((number(&both["decisions"]), number(&both["agreed_share"])), (11.0, 1.0), "{again}");
+    for key in ["error_rate", "performance_rating", "luck", "unforced_moves", "close_doubles", "answers"] {
+        let [ours, theirs] = ["ours", "theirs"].map(|judge| number(&both[judge][key]));
+        assert!((ours - theirs).abs() < 0.05, "{key}: {ours} {theirs}");
+    }
+    let text = dir.text(&["review", "m.sgf", "--by", &by]);
+    assert!(text.contains("the analysis in the files, by gnubg 0-ply (11)"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    // A file without analysis says nothing of it, and no file is written over that is reviewed.
+    fs::write(
+        dir.path("m.mat"),
+        " 1 point match\n\n Game 1\n a : 0      b : 0\n  1) 31: 8/5 6/5     42: 8/4 6/4\n",
+    )
+    .unwrap();
+    let plain = dir.json(&["review", "m.mat", "--by", &by, "--sgf", "folder/m.sgf"]);
+    assert!(plain.get("both").is_none() && plain.get("disagreements").is_none(), "{plain}");
+    assert!(fs::read_to_string(dir.path("folder/m.sgf")).unwrap().contains("\n;W[31"));
+    let refused = dir.fails(&["review", "own.sgf", "--by", &by, "--sgf", "own.sgf"], 1);
+    assert!(refused.contains("would write over it"), "{refused}");
+}
+
 #[test]
 fn a_match_is_reviewed() {
     let dir = Workspace::new();
