@@ -699,7 +699,7 @@ pub(crate) fn review_of<G: Kit>(
     let unit = rules[0].counting().unit();
     let size = unit.as_ref().map_or(1.0, |unit| unit.size);
     let classes = rules[0].positions().class_names;
-    
+
     let (mut worst, mut steps, mut disagreements) = (Vec::new(), Vec::new(), Vec::new());
     let mut judges: Vec<OtherJudge> = Vec::new();
     for (i, (reviewed, seats)) in found.iter_mut().zip(&seats).enumerate() {

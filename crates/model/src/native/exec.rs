@@ -601,7 +601,9 @@ impl Plan {
     fn route(&self, route: &Route, ws: &mut Workspace, job: Job<'_>, rows: &[u32]) {
         let n = rows.len();
         let merges = |form: &&MixedForm| {
-            job.merges && !ws.is_bf16(form.inputs, form.units) && !matches!(ws.reduced, Some(Reduced::Int8(_)))
+            job.merges
+                && !ws.is_bf16(form.inputs, form.units)
+                && !matches!(ws.reduced, Some(Reduced::Int8(_)))
         };
         if let Some(form) = route.mixed.as_ref().filter(merges) {
             return self.merged(route, form, ws, job, rows);

@@ -41,9 +41,10 @@ pub(super) type NamedChains = Vec<(String, Chain)>;
 fn switch(program: &Program) -> Option<(&Selector, &[Block])> {
     let mut ops = program.body.ops.iter().filter(|op| !op.is_density());
     match (ops.next(), ops.next()) {
-        (Some(Op::Route { select: select @ (Selector::Index(_) | Selector::Cells(_)), branches, .. }), None) => {
-            Some((select, branches))
-        }
+        (
+            Some(Op::Route { select: select @ (Selector::Index(_) | Selector::Cells(_)), branches, .. }),
+            None,
+        ) => Some((select, branches)),
         _ => None,
     }
 }

@@ -17,7 +17,10 @@ pub(super) fn chains(
     isa: Int8Isa,
 ) -> Result<Vec<Int8Chain>, ModelError> {
     let all = ByName::new(tensors);
-    Chain::all_of(program, None)?.iter().map(|(prefix, chain)| packed(chain, &all.within(prefix), isa)).collect()
+    Chain::all_of(program, None)?
+        .iter()
+        .map(|(prefix, chain)| packed(chain, &all.within(prefix), isa))
+        .collect()
 }
 
 /// The layers of a chain.
