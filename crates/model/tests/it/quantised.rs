@@ -117,8 +117,9 @@ fn values_are_near_to_floats() {
 fn distributions_are_near_to_floats() {
     let head = Head::Outcomes(OutcomeClass::loss_draw_win());
     let prior = r#"{"residual": {"on": "prior", "net": {"mlp": {"inputs": ["board"], "hidden": [40], "init": 0.1}}}}"#;
-    for (text, format) in
-        [FORMS[0], FORMS[3], FORMS[9], prior].into_iter().flat_map(|text| NumberFormat::ALL.map(|f| (text, f)))
+    for (text, format) in [FORMS[0], FORMS[3], FORMS[9], prior]
+        .into_iter()
+        .flat_map(|text| NumberFormat::ALL.map(|f| (text, f)))
     {
         let (mut network, mut quantised) = pair(text, &head, format);
         let (mut wanted, mut found) = (Vec::new(), Vec::new());
