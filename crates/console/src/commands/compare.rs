@@ -3,6 +3,7 @@
 use crate::output::{self, say};
 use adept_lab::compare::{MetricChange, compare};
 use adept_lab::statistics::{Sample, Test};
+use adept_trainer::config::Figure;
 use anyhow::Result;
 use std::path::Path;
 
@@ -76,16 +77,19 @@ fn settings(rows: &[Vec<String>]) -> String {
 
 fn cells(metric: &MetricChange, bootstrap: bool) -> Vec<String> {
     let none = || "–".to_string();
+    let name = metric.metric.as_str();
+    let of_figure = name.strip_prefix("final_").or_else(|| name.strip_prefix("best_"));
+    let figure = Figure::ALL.into_iter().find(|figure| of_figure == Some(figure.name()));
     // Digits after the decimal point, and a sign if the scale has two.
-    let (places, signed) = match metric.metric.as_str() {
-        "final_equity" | "best_equity" => (4, true),
-        "final_rms" | "best_rms" | "final_exploitability" | "best_exploitability" => (6, false),
-        "final_matches" | "best_matches" => (4, false),
-        "loss" => (5, false),
-        "seconds" => (2, false),
-        _ => (0, false),
+    let (places, signed) = match (figure, name) {
+        (Some(Figure::Equity), _) => (4, true),
+        (Some(Figure::Rms | Figure::Exploitability), _) => (6, false),
+        (Some(Figure::Matches), _) => (4, false),
+        (None, "loss") => (5, false),
+        (None, "seconds") => (2, false),
+        (None, _) => (0, false),
     };
-    let short = matches!(metric.metric.as_str(), "loss" | "final_rms" | "best_rms");
+    let short = figure == Some(Figure::Rms) || name == "loss";
     let plain = |v: f64| if short { output::short(v) } else { format!("{v:.places$}") };
     let plus = |v: f64| match short {
         true => format!("{}{}", if v < 0.0 { "-" } else { "+" }, output::short(v.abs())),
