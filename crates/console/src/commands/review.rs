@@ -251,7 +251,7 @@ fn others(found: &Review) -> String {
         };
         let losses = format!("  {:.3} {:.3}", one.our_loss, one.their_loss);
         let place = format!("{file}game {game}, move {number}, {}: {position}", output::cut(player, NAME));
-        text.push_str(&output::entry(&losses, INDENT + 6, &place));
+        text.push_str(&output::entry(&losses, INDENT + 5, &place));
         let judge = output::cut(&one.judge, NAME);
         let loses = one.our_loss_of_their_best.filter(|loses| *loses > 0.0);
         let loses = loses.map_or_else(String::new, |loses| format!(", which loses {loses:.3} here"));
@@ -259,7 +259,7 @@ fn others(found: &Review) -> String {
             true => format!("played {played}, best {our_best}"),
             false => format!("played {played}, best {our_best}, by {judge} {their_best}{loses}"),
         };
-        text.push_str(&output::entry("", INDENT + 6, &bests));
+        text.push_str(&output::entry("", INDENT + 5, &bests));
     }
     text
 }

@@ -202,6 +202,7 @@ mod tests {
             value["file"] = Value::Null;
             value["files"] = Value::Null;
             value["worst"][0]["file"] = Value::Null;
+            value["matches"][0]["file"] = Value::Null;
             value
         };
         assert_eq!(json(&with), json(&without));
