@@ -49,7 +49,9 @@ for (const game of data.played) {
 /** Games that follow each other in one file. */
 const groups = [];
 for (const game of data.played) {
-  if (groups.at(-1)?.file !== game.file) groups.push({ file: game.file, games: [] });
+  // A file may hold matches of several players.
+  const before = groups.at(-1);
+  if (before?.file !== game.file || before.games[0].players.join('\n') !== game.players.join('\n')) groups.push({ file: game.file, games: [] });
   groups.at(-1).games.push(game);
   game.group = groups.at(-1);
 }
@@ -354,6 +356,7 @@ function show(at, comes = false) {
 
 function drawGroup(group) {
   shownGroup = group;
+  if (parts.files) parts.files.value = String(groups.indexOf(group));
   put(parts.games, gamesTable(group));
   drawCharts();
 }
@@ -413,7 +416,8 @@ function drawPaper() {
 }
 
 const title = data.players.length <= 2 ? data.players.map(({ name }) => name).join(' – ') : plural(data.players.length, 'player');
-const files = groups.map(({ file }, i) => [String(i), file]);
+const files = groups.map(({ file, games }, i) => [String(i), `${file}: ${games[0].players.join(' – ')}`]);
+if (groups.length > 1) parts.files = select('Match', files, '0', (i) => show(groups[i].games.flatMap((game) => game.entries)[0]?.at ?? null));
 const references = data.references.length > 0 ? ` and, where they know the value, ${data.references.join(', ')}` : '';
 
 document.title = `${title} – adept`;
@@ -429,7 +433,7 @@ put(
     : [
       panel(
         isMatch ? 'Chance to win the match' : 'Value',
-        groups.length > 1 && h('label', { class: 'field no-paper' }, h('span', null, 'File'), select('File', files, '0', (i) => show(groups[i].games.flatMap((game) => game.entries)[0]?.at ?? null))),
+        parts.files && h('label', { class: 'field no-paper' }, h('span', null, 'Match'), parts.files),
         parts.graph,
       ),
       h(

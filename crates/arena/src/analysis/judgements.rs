@@ -25,6 +25,7 @@ pub fn judgements<G: Kit>(
             let mut actions = Vec::new();
             if let (Some(assessment), Turn::Player(player)) = (&step.assessment, game.turn(&state)) {
                 let at = Decision::new(game, &state, player);
+                evaluator.set_stage(assessment.judge);
                 for one in &assessment.candidates {
                     let action = game.parse_action(&state, &one.action)?;
                     let next = state_after(game, &state, &action);

@@ -52,6 +52,9 @@ pub trait Evaluator<G: Game>: Send {
         0
     }
 
+    /// Chooses the judge of the values and outcomes that are asked for next, as [`stage`](Self::stage) told it.
+    fn set_stage(&mut self, _stage: usize) {}
+
     /// The standard error of each value of the last decision, in the order of the actions. Empty if the values are not estimates from
     /// samples.
     fn errors(&self) -> &[f32] {
@@ -146,6 +149,10 @@ macro_rules! passed_on {
 
             fn stage(&self) -> usize {
                 (**self).stage()
+            }
+
+            fn set_stage(&mut self, stage: usize) {
+                (**self).set_stage(stage);
             }
 
             fn errors(&self) -> &[f32] {

@@ -75,6 +75,10 @@ impl<G: Kit> Evaluator<G> for Staged<G> {
         self.last
     }
 
+    fn set_stage(&mut self, stage: usize) {
+        self.last = stage.min(self.judges.len() - 1);
+    }
+
     fn errors(&self) -> &[f32] {
         self.judges[self.last].errors()
     }
@@ -134,5 +138,11 @@ mod tests {
         judges.compare(at, &all[4], &mut actions, &mut values);
         let expected = [0, 1, 2, 4].map(|i: usize| all[i]);
         assert_eq!((&actions[..], &values[..], judges.last), (&expected[..], &[0.1, 0.2, 0.9, 0.4][..], 1));
+        // Later values are by the judge that is chosen.
+        for (stage, value) in [(0, 0.5), (1, 0.1), (7, 0.1)] {
+            judges.set_stage(stage);
+            judges.values(at, &all[..1], &mut values);
+            assert_eq!(values, [value]);
+        }
     }
 }

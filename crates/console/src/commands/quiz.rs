@@ -13,6 +13,9 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::io::Write;
 
+/// Faults that are listed.
+const FAULTS: usize = 10;
+
 /// Columns of a name of a player.
 const NAME: usize = 24;
 
@@ -31,8 +34,11 @@ pub(crate) fn run(games: &dyn Catalogue, args: &QuizArgs, as_json: bool) -> Resu
     };
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &Cancel::default())?;
-    for fault in &found.faults {
+    for fault in found.faults.iter().take(FAULTS) {
         output::say(&fault.why);
+    }
+    if found.faults.len() > FAULTS {
+        output::say(format!("… and {} more faults, which `review` lists", found.faults.len() - FAULTS));
     }
     let is_error = |worst: &&Worst| worst.points.is_none_or(|points| points >= MARKS[0]);
     let asked: Vec<&Worst> = found.worst.iter().filter(is_error).collect();

@@ -2,7 +2,7 @@
 
 use super::play::game_of;
 use super::report::check_page;
-use super::review_sgf;
+use super::review_sgf::{self, keep_input};
 use super::session::{self, Measure};
 use crate::args::ReviewArgs;
 use crate::interrupt::on_interrupt;
@@ -37,34 +37,50 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         steps: args.html.as_ref().map(|_| PAGE_ACTIONS),
     };
     let files = Files::default();
-    if let Some(path) = &args.html {
-        check_page(path)?;
-        // Fail early, before the review.
+    // Fail early, before the review.
+    for (option, path) in [("--html", &args.html), ("--decisions", &args.decisions)] {
+        let Some(path) = path else { continue };
+        keep_input(option, path, &args.files)?;
+        if option == "--html" {
+            check_page(path)?;
+        }
         files.try_file(path)?;
     }
-    if let Some(path) = &args.decisions {
-        files.try_file(path)?;
+    let outputs: Vec<&PathBuf> = [&args.html, &args.decisions, &args.sgf].into_iter().flatten().collect();
+    if let Some(twice) =
+        outputs.iter().enumerate().find_map(|(i, path)| outputs[..i].contains(path).then_some(path))
+    {
+        bail!("{}: two options would write this file: name another one", twice.display());
     }
     if let Some(out) = &args.sgf {
         review_sgf::check(out, &args.files)?;
     }
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
     let found = game.review(&options, &on_interrupt(STOPPING))?;
+    // The review is shown even if a file cannot be written.
     let mut written = String::new();
-    if let Some(path) = &args.html {
-        let page = review::page(&found, &command(args));
-        files.replace(path, page.as_bytes())?;
-        written = format!("\nwritten: {} ({} kB)\n", path.display(), page.len() / 1000);
-    }
-    if let Some(path) = &args.decisions {
-        write_decisions(&found, path)?;
-    }
-    if let Some(out) = &args.sgf {
-        written.push_str(&review_sgf::write(&files, out, &found)?);
-    }
+    let outcome = write_files(args, &files, &found, &mut written);
     output::show(as_json, || &found, || text(&found) + &written)?;
+    outcome?;
     if !found.finished {
         bail!("stopped before the end: these are {} of the games", found.games);
+    }
+    Ok(())
+}
+
+/// Writes the files that the options name, and what is said of them.
+fn write_files(args: &ReviewArgs, files: &Files, found: &Review, written: &mut String) -> Result<()> {
+    if let Some(path) = &args.html {
+        let page = review::page(found, &command(args));
+        keep_input("--html", path, &found.files)?;
+        files.replace(path, page.as_bytes())?;
+        written.push_str(&format!("\nwritten: {} ({} kB)\n", path.display(), page.len() / 1000));
+    }
+    if let Some(path) = &args.decisions {
+        write_decisions(found, path)?;
+    }
+    if let Some(out) = &args.sgf {
+        written.push_str(&review_sgf::write(files, out, found)?);
     }
     Ok(())
 }
@@ -99,6 +115,7 @@ fn write_decisions(found: &Review, path: &Path) -> Result<()> {
         let worst: Vec<&Worst> = found.worst.iter().filter(|worst| worst.rules == *name).collect();
         let by = [&found.by].into_iter().chain(&found.then).map(String::as_str).collect::<Vec<_>>();
         let text = worst_decisions(&worst, &by.join(", then "), found.unit.as_deref());
+        keep_input("--decisions", &path, &found.files)?;
         Files::default().replace(&path, text.as_bytes())?;
         let count = if worst.len() == 1 { "1 decision".into() } else { format!("{} decisions", worst.len()) };
         output::say(format!("{}: {count} of {name}", path.display()));

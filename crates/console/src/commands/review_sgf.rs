@@ -7,17 +7,33 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Refuses to write over a file that is to be reviewed.
+/// Refuses to write over a file that is to be reviewed, or several files to one.
 pub(super) fn check(out: &Path, files: &[PathBuf]) -> Result<()> {
+    if out.is_file() && (files.len() > 1 || files.iter().any(|file| file.is_dir())) {
+        bail!(
+            "{}: this is a file, and several matches need a folder: name another with --sgf",
+            out.display()
+        );
+    }
+    keep_input("--sgf", out, files)
+}
+
+/// Refuses to write over a file that is reviewed.
+pub(super) fn keep_input(option: &str, out: &Path, files: &[PathBuf]) -> Result<()> {
     if !out.is_dir() && is_one_of(out, files) {
-        bail!("{}: this file is reviewed, and --sgf would write over it", out.display());
+        bail!("{}: this file is reviewed, and {option} would write over it", out.display());
     }
     Ok(())
 }
 
 /// Writes the texts of a review to a file, or to files in a folder if there are several or the folder exists. Returns what is said of it.
 pub(super) fn write(files: &Files, out: &Path, found: &Review) -> Result<String> {
-    let is_folder = found.files.len() > 1 || out.is_dir();
+    let ends_in_separator = out
+        .as_os_str()
+        .as_encoded_bytes()
+        .last()
+        .is_some_and(|end| std::path::is_separator(char::from(*end)));
+    let is_folder = found.files.len() > 1 || out.is_dir() || ends_in_separator;
     let mut names = HashSet::new();
     let mut written = Vec::new();
     for (place, text) in &found.judged {
@@ -25,7 +41,7 @@ pub(super) fn write(files: &Files, out: &Path, found: &Review) -> Result<String>
             true => out.join(free_name(&found.files[*place], &mut names)),
             false => out.to_path_buf(),
         };
-        check(&path, &found.files)?;
+        keep_input("--sgf", &path, &found.files)?;
         written.push((path, text));
     }
     files.create_folder(if is_folder { out } else { files::parent(out) })?;

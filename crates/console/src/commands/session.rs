@@ -111,6 +111,7 @@ fn kinds(found: &Review, measure: &Measure) -> String {
         0..=2 => players.into_iter().flatten().map(Some).collect(),
         _ => vec![None],
     };
+    let in_points = found.errors.is_some() && !measure.is_chance;
     let table = |player: &Option<&str>| {
         let own: Vec<&KindErrors> = all.iter().filter(|one| one.player.as_deref() == *player).collect();
         let who = player.map_or_else(|| "all players".into(), |name| output::cut(name, 2 * NAME));
@@ -121,7 +122,9 @@ fn kinds(found: &Review, measure: &Measure) -> String {
                 positions.push(&one.position);
             }
         }
-        let lost: f64 = own.iter().map(|one| one.lost).sum();
+        // As in the table of errors: a match in chances, other games in points of the cube.
+        let lost_of = |one: &&KindErrors| if in_points { one.points } else { one.lost };
+        let lost: f64 = own.iter().map(lost_of).sum();
         // Of kinds that these games do not have, there are no columns.
         let kinds: Vec<(&str, &str)> = [("move", "moves"), ("double", "doubles"), ("answer", "answers")]
             .into_iter()
@@ -139,7 +142,7 @@ fn kinds(found: &Review, measure: &Measure) -> String {
                 cells.push(decisions.to_string());
                 cells.push(format!("{:.1}", 100.0 * wrong as f64 / decisions.max(1) as f64));
             }
-            let here: f64 = own.iter().map(|one| one.lost).fold(0.0, |sum, lost| sum + lost);
+            let here: f64 = own.iter().map(lost_of).fold(0.0, |sum, lost| sum + lost);
             let share = if lost > 0.0 { 100.0 * here / lost } else { 0.0 };
             cells.extend([measure.lost(here), format!("{share:.1}")]);
             cells

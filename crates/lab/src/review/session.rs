@@ -314,7 +314,6 @@ impl Games<'_> {
     fn of_match(&self, file: usize, seats: &[Seat<'_>]) -> MatchReview {
         let mut players = BTreeMap::<usize, Vec<Seat<'_>>>::new();
         seats.iter().for_each(|seat| players.entry(seat.player).or_default().push(*seat));
-        let games = players.values().map(Vec::len).max().unwrap_or(0);
         let player = |(player, seats): (usize, Vec<Seat<'_>>)| {
             let account = sum(&seats);
             let mut opponents: Vec<String> = Vec::new();
@@ -339,7 +338,12 @@ impl Games<'_> {
         MatchReview {
             file: self.files[file].clone(),
             date: self.dates[file].clone(),
-            games: games as u64,
+            games: self
+                .places
+                .iter()
+                .zip(self.reviewed)
+                .filter(|(place, one)| place.file == file && one.is_some())
+                .count() as u64,
             players: players.into_iter().map(player).collect(),
         }
     }

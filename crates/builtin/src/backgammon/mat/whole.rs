@@ -60,7 +60,8 @@ impl Records<Backgammon> for Rules {
     }
 
     fn date(&self, path: &Path) -> Option<String> {
-        date::date_of(&head_of(path)?)
+        // A pipe cannot be read twice.
+        path.is_file().then(|| head_of(path)).flatten().as_deref().and_then(date::date_of)
     }
 
     fn standard(&self, game: &Backgammon, state: &State) -> Option<Standard> {

@@ -134,8 +134,12 @@ fn other_judges_stand_beside_a_review() {
     let plain = dir.json(&["review", "m.mat", "--by", &by, "--sgf", "folder/m.sgf"]);
     assert!(plain.get("both").is_none() && plain.get("disagreements").is_none(), "{plain}");
     assert!(fs::read_to_string(dir.path("folder/m.sgf")).unwrap().contains("\n;W[31"));
-    let refused = dir.fails(&["review", "own.sgf", "--by", &by, "--sgf", "own.sgf"], 1);
-    assert!(refused.contains("would write over it"), "{refused}");
+    for option in ["--sgf", "--decisions", "--html"] {
+        let refused = dir.fails(&["review", "own.sgf", "--by", &by, option, "own.sgf"], 1);
+        assert!(refused.contains("would write over it"), "{refused}");
+    }
+    let twice = ["review", "m.mat", "--by", &by, "--sgf", "x.html", "--html", "x.html"];
+    assert!(dir.fails(&twice, 1).contains("two options would write this file"));
 }
 
 #[test]
