@@ -85,6 +85,9 @@ pub struct Weighed<'a, G: Kit> {
     pub judge: usize,
 }
 
+/// An action, its value, and the standard error of the value.
+type Ranked<'a, A> = (&'a A, f32, f32);
+
 impl<G: Kit> Weighed<'_, G> {
     /// What players call the error, if it has a name.
     pub(super) fn error_name(&self, game: &G) -> Option<&'static str> {
@@ -94,7 +97,7 @@ impl<G: Kit> Weighed<'_, G> {
 
     /// The best actions, the best first, and the one that was played, with their values and the standard errors of these; and the place of
     /// the one that was played in this list.
-    pub(super) fn candidates(&self) -> (Vec<(&G::Action, f32, f32)>, usize) {
+    pub(super) fn candidates(&self) -> (Vec<Ranked<'_, G::Action>>, usize) {
         let mut listed = places_by(self.values);
         let own = listed.iter().position(|&i| self.actions[i] == *self.action);
         let own_error = own.and_then(|own| self.errors.get(listed[own]).copied()).unwrap_or(0.0);
