@@ -1,4 +1,4 @@
-//! What an evaluator finds at each action of a game.
+//! Judges each action of a game by an evaluator.
 
 use super::judge::TIE;
 use crate::values::{Decision, Evaluator, Fortune, Luck, Reach};
@@ -20,18 +20,18 @@ pub fn mark_of(lost: f64) -> Option<usize> {
     MARKS.iter().rposition(|mark| lost >= *mark)
 }
 
-/// What is known of a decision.
+/// The verdict on a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It lost nothing.
     Right,
-    /// What it lost lies within the error of the estimates.
+    /// The loss lies within the error of the estimates.
     Undecided,
     /// It lost something.
     Wrong,
 }
 
-/// What an evaluator finds at one action of a game.
+/// A judged action of a game.
 pub enum Judged<'a, G: Kit> {
     /// A chance event.
     Chance {
@@ -63,7 +63,7 @@ pub struct Weighed<'a, G: Kit> {
     pub state: &'a G::State,
     /// The player, from 0.
     pub player: usize,
-    /// What was played.
+    /// The action that was played.
     pub action: &'a G::Action,
     /// The actions that the evaluator considers.
     pub actions: &'a [G::Action],
@@ -89,7 +89,7 @@ pub struct Weighed<'a, G: Kit> {
 type Ranked<'a, A> = (&'a A, f32, f32);
 
 impl<G: Kit> Weighed<'_, G> {
-    /// What players call the error, if it has a name.
+    /// The players' name of the error, if it has one.
     pub(super) fn error_name(&self, game: &G) -> Option<&'static str> {
         let value = f64::from(self.values[self.best]) * game.scale();
         game.records()?.error_name(game, self.state, self.action, (&self.actions[self.best], value))
@@ -119,7 +119,7 @@ impl<G: Kit> Weighed<'_, G> {
         (bounded(self.values[self.best]) - least, self.best + 1 == self.values.len())
     }
 
-    /// What is known of the decision. Of many noisy values the highest is too high, so the level of 5 % is shared by all comparisons with
+    /// The verdict. Of many noisy values the highest is too high, so the level of 5 % is shared by all comparisons with
     /// the action that was played (Bonferroni).
     pub fn verdict(&self) -> Verdict {
         match () {
