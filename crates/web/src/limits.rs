@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Bytes of a request body.
 pub(crate) const BODY_BYTES: usize = 256 << 10;
+/// Bytes from which on an answer is compressed: smaller ones fit into few packets.
+pub(crate) const COMPRESSED: u64 = 4 << 10;
 /// Characters of a position, a move or the name of an agent.
 pub(crate) const TEXT: usize = 4096;
 /// Positions of one request.

@@ -616,6 +616,9 @@ pub struct RunSummary {
     pub seconds: f64,
     /// Which figure is reported, such as `equity` or `rms`; `None` if nothing is measured.
     pub figure: Option<Figure>,
+    /// Its name on an axis, such as `equity against minimax`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
     /// The figure of the last checkpoint of a finished run.
     pub r#final: Option<f64>,
     /// The figure of the best checkpoint.
@@ -677,6 +680,7 @@ fn summary_of(path: &Path) -> RunSummary {
             games: r.games,
             seconds: r.seconds,
             figure: r.config.figure(),
+            measure: r.config.measure(),
             r#final: r.r#final.map(|f| f.figure()),
             best: r.best.map(|b| b.figure()),
             name: r.name,
@@ -699,6 +703,7 @@ fn blank(path: &Path, status: String) -> RunSummary {
         games: 0,
         seconds: 0.0,
         figure: None,
+        measure: None,
         r#final: None,
         best: None,
     }
