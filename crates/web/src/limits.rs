@@ -63,6 +63,8 @@ pub(crate) const MEASUREMENTS: u64 = 10_000;
 /// Bytes of a request key, and number of remembered keys.
 pub(crate) const KEY: usize = 64;
 pub(crate) const KEYS: usize = 64;
+/// Number of cells of a map in the answer about a run.
+pub(crate) const CELLS: usize = 4096;
 /// Number of points of a curve in an answer.
 pub(crate) const POINTS: usize = 2000;
 /// Number of listed runs.

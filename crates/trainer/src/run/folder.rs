@@ -606,6 +606,8 @@ pub struct RunSummary {
     pub name: String,
     /// Seed.
     pub seed: u64,
+    /// Its game.
+    pub game: String,
     /// `finished`, `running` or `stopped`, or why the run cannot be read.
     pub status: String,
     /// Games learned from.
@@ -676,6 +678,7 @@ fn summary_of(path: &Path) -> RunSummary {
                 false => "stopped",
             }
             .into(),
+            game: r.config.game.rules.clone(),
             step: r.step,
             games: r.games,
             seconds: r.seconds,
@@ -698,6 +701,7 @@ fn blank(path: &Path, status: String) -> RunSummary {
         run: path.into(),
         name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         seed: 0,
+        game: String::new(),
         status,
         step: 0,
         games: 0,
