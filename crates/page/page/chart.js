@@ -189,8 +189,11 @@ function readable(drawing, series, { across, width, height, right, low, high, lo
     const from = steps.indexOf(reading.step ?? steps.at(-1));
     read(steps[Math.min(steps.length - 1, Math.max(0, (from < 0 ? steps.length - 1 : from) + by))]);
   };
-  const on = { pointermove: nearest, pointerdown: nearest, keydown: move, pointerleave: (event) => event.pointerType === 'mouse' && read(null) };
-  for (const [name, act] of Object.entries({ ...on, focus: () => read(reading.step ?? steps.at(-1)), blur: () => read(null) })) drawing.addEventListener(name, act);
+  // A chart that is drawn anew takes over from the one before, which may still lose the focus.
+  reading.by = drawing;
+  const leave = () => reading.by === drawing && read(null);
+  const on = { pointermove: nearest, pointerdown: nearest, keydown: move, pointerleave: (event) => event.pointerType === 'mouse' && document.activeElement !== drawing && leave() };
+  for (const [name, act] of Object.entries({ ...on, focus: () => read(reading.step ?? steps.at(-1)), blur: leave })) drawing.addEventListener(name, act);
   const about = { tabindex: '0', role: 'application', 'aria-roledescription': 'chart', 'data-key': 'chart' };
   for (const [name, value] of Object.entries(about)) drawing.setAttribute(name, value);
   drawing.setAttribute('aria-label', `${drawing.getAttribute('aria-label')}. Arrow keys read the values.`);
