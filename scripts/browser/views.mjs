@@ -45,7 +45,7 @@ async function look(page, [hash, name], where) {
   check(`${name} ${where}: targets`, tiny.length === 0, tiny.slice(0, 4).join(' | '));
 }
 
-/** The page asks for one script, one more for a view that is loaded later. */
+/** The page asks for nothing more, but for a script for a view that is loaded later. */
 async function countRequests(browser) {
   for (const [hash, file] of [['', null], ['position/backgammon', 'position.js'], ['runs', 'runs.js'], ['api', 'documented.js']]) {
     const context = await browser.newContext();
@@ -56,7 +56,7 @@ async function countRequests(browser) {
     await page.waitForSelector('main h1');
     await page.waitForLoadState('networkidle');
     const files = asked.filter((path) => path.startsWith('/page/')).sort();
-    const wanted = ['app.js', file, 'style.css'].filter(Boolean).map((name) => `/page/${name}`).sort();
+    const wanted = [file].filter(Boolean).map((name) => `/page/${name}`).sort();
     check(`files of ${hash || 'start'}`, files.join(' ') === wanted.join(' '), files.join(' '));
     await context.close();
   }
