@@ -240,9 +240,11 @@ fn a_match_is_reviewed() {
     let error = dir.fails(&["review", "m.mat", "--by", "pubeval", "--game", "backgammon"], 1);
     assert!(error.contains("`pubeval` is an agent without values"), "{error}");
     let error = dir.fails(&["review", "m.mat", "--by", "oracle", "--game", "backgammon:1"], 1);
-    assert!(error.contains("files `.mat` hold games with 15 checkers a side"), "{error}");
-    let error = dir.fails(&["review", "m.mat", "--by", "random", "--game", "tictactoe"], 1);
-    assert!(error.contains("tictactoe: files of whole games cannot be read"), "{error}");
+    assert!(error.contains("hold games with 15 checkers a side"), "{error}");
+    let error = dir.fails(&["review", "m.mat", "--by", "minimax", "--game", "tictactoe"], 1);
+    assert!(error.contains("m.mat: line 1: not a game as `--histories` writes it"), "{error}");
+    let error = dir.fails(&["review", "m.mat", "--by", "random", "--game", "leduc"], 1);
+    assert!(error.contains("without hidden information can be reviewed"), "{error}");
     // An illegal move ends its game. The others are read, also from other files and folders.
     fs::create_dir_all(dir.path("more/deep")).unwrap();
     fs::write(dir.path("more/deep/bad.mat"), MATCH.replace("8/4 6/4", "8/4 6/3")).unwrap();
