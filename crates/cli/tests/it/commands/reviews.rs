@@ -367,6 +367,14 @@ fn the_worst_decisions_are_a_benchmark() {
         let row = format!("{},{},", one["position"].as_str().unwrap(), one["played"].as_str().unwrap());
         assert!(file.contains(&row), "{row}: {file}");
     }
+    // Of other rules.
+    let other = "# Decisions of backgammon:money that lost most\ndecision,kind,position,move,equity\n1,contact,here,roll,0\n";
+    fs::write(dir.path("money.csv"), other).unwrap();
+    let error = dir.fails(&["decisions", "run", "money.csv", &by, "--game", "backgammon"], 1);
+    assert!(
+        error.contains("these are decisions of backgammon:money: add `--game backgammon:money`"),
+        "{error}"
+    );
     // Rolled out, and continued.
     let build = ["decisions", "build", "--from", "worst.csv", "--with", &by, "--game", "backgammon"];
     let build = [&build[..], &["--trials", "2", "--truncate", "1", "--out", "rolled.csv"]].concat();
