@@ -9,7 +9,7 @@ use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, CI95, Judged, Verdict, Weighed, add_luck, judge_each};
 use adept_arena::{Agent, Decision, GameModel, Greedy, Pool, Scratch};
 use adept_erased::erased;
-use adept_game::{Kit, ParsedPosition, first_side, no_action, outcome_classes, outcome_of};
+use adept_game::{Kit, ParsedPosition, Records, first_side, no_action, outcome_classes, outcome_of};
 use adept_ground::order::places_by;
 use adept_model::OutcomeClass;
 use serde::Serialize;
@@ -601,6 +601,11 @@ impl<G: Kit> Play<G> {
         }
     }
 
+    /// The format of files of whole games, which begin at the start, while nothing is hidden.
+    fn records(&self) -> Option<&dyn Records<G>> {
+        self.room.game.records().filter(|_| self.from.is_none() && self.is_open())
+    }
+
     /// Whether all that happened may be told: the game hides nothing, or is over.
     fn is_open(&self) -> bool {
         let game = &*self.room.game;
@@ -737,7 +742,7 @@ impl<G: Kit> AnyPlay for Play<G> {
                 Next::Over => Vec::new(),
                 _ => self.session.ways_to_resign(game).iter().map(|way| way.name().into()).collect(),
             },
-            history: game.records().filter(|_| self.is_open()).map(|records| records.suffix()),
+            history: self.records().map(|records| records.suffix()),
             record: self.is_open().then(|| self.recorded()),
         }
     }
@@ -753,7 +758,7 @@ impl<G: Kit> AnyPlay for Play<G> {
     /// If these rules do not fit the format.
     fn history(&self) -> Result<Option<History>, PlayError> {
         let game = &*self.room.game;
-        let Some(records) = game.records().filter(|_| self.is_open()) else { return Ok(None) };
+        let Some(records) = self.records() else { return Ok(None) };
         let text = self.session.history(game, &self.opponent.name);
         let text = text.map_err(|e| PlayError::History(e.to_string()))?;
         Ok(text.map(|text| History { suffix: records.suffix(), text }))

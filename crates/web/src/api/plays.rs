@@ -1,7 +1,7 @@
 //! Games of a person against an agent.
 
 use super::answers::{Analysis, Done, Hints, Play, PlayHistory, PlayRecord, Refused};
-use super::{Answer, App, Id, JsonBody, QueryParams, Shared, short};
+use super::{Answer, App, Id, JsonBody, QueryParams, Shared, runs, short};
 use crate::archive::{Archive, is_id, unusable};
 use crate::client::Client;
 use crate::fault::{Fault, Kind};
@@ -119,7 +119,15 @@ fn added(
 
 /// Plays a game of a record again.
 fn repeated(app: &App, record: &Record) -> Result<Box<dyn AnyPlay>, Fault> {
-    let (found, agent) = app.registry.agent(&record.opponent, Some(&record.game))?;
+    let opponent = || app.registry.agent(&record.opponent, Some(&record.game));
+    let (found, agent) = opponent().or_else(|fault| match runs::found(app, &record.opponent) {
+        // It learned before the server was restarted.
+        Ok(run) if run.status == "finished" => {
+            app.registry.add_run(&record.opponent, &run.run);
+            opponent()
+        }
+        _ => Err(fault),
+    })?;
     let mut play = found.room.restore(&agent, record)?;
     // The server may have ended before the answer to the last move.
     play.go_on()?;
