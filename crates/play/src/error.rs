@@ -29,7 +29,7 @@ pub enum PlayError {
     #[error("{0}")]
     Moment(&'static str),
     /// A record does not repeat its game.
-    #[error("this game cannot be restored: {0}")]
+    #[error("the record cannot be played again: {0}")]
     Record(String),
     /// The game cannot be written to a file.
     #[error("{0}")]

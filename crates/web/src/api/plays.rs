@@ -148,7 +148,7 @@ async fn opened(app: &Arc<App>, client: Client, id: &str) -> Result<plays::Share
         let record = stored.ok_or_else(|| missing(&id))??;
         let play = repeated(app, &record).map_err(|fault| match fault.status {
             StatusCode::SERVICE_UNAVAILABLE => fault,
-            _ => unusable(format!("the server has this game, and cannot go on with it: {}", fault.message)),
+            _ => unusable(format!("this game cannot go on: {}", fault.message)),
         })?;
         match app.plays.add(client, &id, play)? {
             Some(play) => Ok(play),
