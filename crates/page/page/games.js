@@ -21,7 +21,7 @@ function draw(root, signal) {
     h('header', { class: 'page-head' }, h('h1', { tabindex: '-1' }, 'Your games'), h('p', { class: 'quiet' }, 'Games that were played in this browser'), h('div', { class: 'row tools' }, fromFile(signal))),
     some('In progress', all.filter(({ over }) => !over)),
     some('Finished', all.filter(({ over }) => over)),
-    all.length === 0 && h('p', null, 'There are none yet. ', h('a', { href: '#/' }, 'Choose a game')),
+    all.length === 0 && h('p', { class: 'row' }, 'There are none yet.', h('a', { class: 'button', href: '#/' }, 'Choose a game')),
   );
 }
 
@@ -38,7 +38,7 @@ function item(play, root, signal) {
     h(
       'div',
       null,
-      h('a', { href: `#/play/${id}` }, h('strong', null, title)),
+      h('h3', null, title),
       h('p', { class: 'quiet' }, `against ${opponent}`, when && [' · ', h('time', { datetime: new Date(when).toISOString(), title: new Date(when).toLocaleString() }, ago(when))]),
       over && h('p', { class: kind }, inBlinds(result ?? 'The game is over.')),
     ),

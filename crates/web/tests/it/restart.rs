@@ -46,7 +46,7 @@ fn go_on(server: &Server, mut play: Value, moves: usize) -> Value {
 const GAMES: [(&str, &str); 5] = [
     ("tictactoe", "random"),
     ("backgammon", "small-88-24"),
-    ("backgammon:match-3", "small-88-24"),
+    ("backgammon:match-3", "random"),
     ("holdem:limit:2", "random"),
     ("liars-dice:soar:2x2", "random"),
 ];
@@ -208,13 +208,15 @@ fn what_a_game_hides_stays_in_the_server_until_it_is_over() {
 fn games_are_had_as_files_of_their_kind() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(folder.path());
-    for (game, head) in [("backgammon", " Game 1"), ("backgammon:match-3", " 3 point match")] {
-        let begin = json!({ "game": game, "opponent": "small-88-24", "seed": 5 });
+    for (game, opponent, head) in
+        [("backgammon", "small-88-24", " Game 1"), ("backgammon:match-3", "random", " 3 point match")]
+    {
+        let begin = json!({ "game": game, "opponent": opponent, "seed": 5 });
         let play = go_on(&server, server.done("/plays", &begin), 3);
         let (status, history) = server.get(&format!("{}/history", path(&play)));
         assert_eq!((status, &history["suffix"], &play["history"]), (200, &json!("mat"), &json!("mat")));
         let text = history["text"].as_str().unwrap();
-        assert!(text.contains(head) && text.contains("small-88-24"), "{text}");
+        assert!(text.contains(head) && text.contains(opponent), "{text}");
     }
     let play = server.done("/plays", &json!({ "game": "tictactoe", "opponent": "random" }));
     assert_eq!(server.get(&format!("{}/history", path(&play))).0, 422);
