@@ -1,4 +1,4 @@
-// Lost connections, lost answers, forgotten games, positions, and rollouts that are stopped.
+// Lost connections, lost answers, two tabs, forgotten games, positions, and rollouts that are stopped.
 
 import { base, check, finish, launch, open, post } from './browser.mjs';
 
@@ -57,8 +57,44 @@ await page.waitForFunction((step) => document.querySelector('.step-count').textC
 await page.reload();
 await page.waitForSelector('.bg-board');
 
-// A game that the server has forgotten.
-await fetch(`${base}/api/v1/plays/${id}`, { method: 'DELETE' });
+// Two tabs of a game agree.
+const other = await open(context);
+await other.goto(`${base}/#/play/${id}`);
+await other.waitForSelector('.bg-board');
+before = await count();
+await other.bringToFront();
+await other.click('[data-key=undo]');
+await page.waitForFunction((step) => document.querySelector('.step-count').textContent !== step, before);
+check('two tabs agree', (await count()) === (await other.textContent('.step-count')));
+await other.close();
+
+// A move elsewhere, of which this tab has not heard: its own move comes too late, and it says so.
+await page.bringToFront();
+await ready();
+const seen = await (await fetch(`${base}/api/v1/plays/${id}`)).json();
+await post(`/plays/${id}/moves`, { move: seen.moves.at(-1).move });
+await page.click('[data-key=confirm]');
+await page.waitForSelector('#message:not([hidden])');
+const said = await page.textContent('#message');
+check('a late move says so', said.includes('another tab') || (await page.locator('.event.mine').last().textContent()).includes(seen.moves.at(-1).move), said);
+
+// A game that the server has forgotten comes back from this browser, and goes on with the move.
+await page.reload();
+await page.waitForSelector('.bg-board');
+const forget = () => fetch(`${base}/api/v1/plays/${id}`, { method: 'DELETE' });
+await forget();
+before = await count();
+await ready();
+await page.click('[data-key=confirm]');
+await wentOn(before);
+check('the same game goes on', page.url().endsWith(id));
+await forget();
+await page.reload();
+await page.waitForSelector('.bg-board');
+
+// One of which there is no copy.
+await forget();
+await page.evaluate((name) => localStorage.removeItem(name), `adept.play.${id}`);
 await ready();
 await page.click('[data-key=confirm]');
 await page.waitForSelector('h1:has-text("no longer there")');

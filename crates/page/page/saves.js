@@ -1,0 +1,71 @@
+// Games that this browser knows: a list, copies that restore games which the server has lost, and news between tabs.
+
+import { get, post } from './api.js';
+import { kept } from './dom.js';
+
+const LISTED = 100;
+const LONGEST_COPY = 100_000;
+
+/** The games that this browser knows, the last one first. */
+export const knownPlays = () => kept.get('plays', []).filter((play) => typeof play?.id === 'string');
+
+const list = (plays) => kept.set('plays', plays);
+
+/** Drops the copy of the oldest game, a finished one if there is one. Says whether there was a copy to drop. */
+function dropCopy(but) {
+  const copied = knownPlays().filter(({ id }) => id !== but && kept.get(`play.${id}`)).reverse();
+  const oldest = copied.find(({ over }) => over) ?? copied[0];
+  if (oldest) kept.drop(`play.${oldest.id}`);
+  return Boolean(oldest);
+}
+
+/** Remembers a game, and what restores it. */
+export function remember(play) {
+  const { id, game, opponent, seat, turn, over, outcome, history, record } = play;
+  const before = knownPlays();
+  const known = before.find((one) => one.id === id);
+  const when = known && known.turn === turn ? known.when : Date.now();
+  const entry = { id, game, opponent, seat, turn, over, when, result: outcome?.text, utility: outcome?.utility, history };
+  const all = [entry, ...before.filter((one) => one.id !== id)].sort((a, b) => (b.when ?? 0) - (a.when ?? 0));
+  for (const old of all.splice(LISTED)) kept.drop(`play.${old.id}`);
+  list(all);
+  // A game that hides something has no record before it is over.
+  if (!record || JSON.stringify(record).length > LONGEST_COPY) kept.drop(`play.${id}`);
+  else while (!kept.set(`play.${id}`, record) && dropCopy(id));
+}
+
+/** The copy of a game; null if there is none. */
+export const copyOf = (id) => kept.get(`play.${id}`);
+
+/** Forgets a game. */
+export function forgetPlay(id) {
+  kept.drop(`play.${id}`);
+  list(knownPlays().filter((play) => play.id !== id));
+}
+
+/** Whether an error says that the server does not have a game, or cannot go on with it. */
+export const isLost = (error) => error.status === 404 || error.status === 410;
+
+/** Restores a game after the error that says it is lost: 404 if it is nowhere, 410 if it cannot go on. */
+export async function restorePlay(id, error, signal) {
+  const record = copyOf(id);
+  if (!record) throw error;
+  try {
+    return await post('/plays', { id, record }, signal);
+  } catch (refused) {
+    // Another tab was faster.
+    if (refused.status === 409) return get(`/plays/${id}`, signal);
+    // The server says more about its own copy.
+    if (error.status === 410 && refused.status) throw error;
+    if ([400, 404, 422].includes(refused.status)) refused.status = 410;
+    throw refused;
+  }
+}
+
+const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('adept.plays') : null;
+
+/** Tells the other tabs of this browser about a game: `{ play }` as it is now, or `{ left }`, the id of a deleted one. */
+export const tellTabs = (news) => tabs?.postMessage(news);
+
+/** Hears what other tabs tell. */
+export const hearTabs = (hear, signal) => tabs?.addEventListener('message', ({ data }) => hear(data), { signal });
