@@ -131,8 +131,16 @@ impl<G: Game> Records<G> for GameLines {
     fn write(&self, game: &G, record: &GameRecord<'_, G::Action>) -> Found<String> {
         let write = || {
             let mut state = game.start();
-            let mut texts = Vec::new();
-            for action in record.actions {
+            let (mut from, mut texts, mut actions) = (None, Vec::new(), record.actions);
+            // A start that is drawn among too many is written as a position.
+            while let [first, rest @ ..] = actions
+                && game.turn(&state) == Turn::Chance
+                && !game.outcomes(&state, &mut Vec::new())
+            {
+                game.apply(&mut state, first);
+                (from, actions) = (Some(game.position_text(&state)), rest);
+            }
+            for action in actions {
                 let text = game.action_text(&state, action);
                 // What cannot be read must not be written.
                 if next_of(game, &state, &text)? != *action {
@@ -144,7 +152,7 @@ impl<G: Game> Records<G> for GameLines {
             let line = Line {
                 game: game.name().into(),
                 players: record.names.iter().map(ToString::to_string).collect(),
-                from: None,
+                from,
                 actions: texts,
                 resigned: record.resigned,
             };
