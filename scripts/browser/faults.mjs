@@ -102,6 +102,21 @@ await page.click('text=with the same settings');
 await page.waitForSelector('.bg-board');
 check('a new game with the same settings', !page.url().includes(id));
 
+// A browser that can keep nothing plays all the same.
+const full = await browser.newContext({ reducedMotion: 'reduce' });
+await full.addInitScript(() => {
+  Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };
+});
+const keepsNothing = await open(full);
+await keepsNothing.goto(page.url());
+await keepsNothing.waitForSelector('.bg-board');
+await keepsNothing.click('text=Resign');
+await keepsNothing.locator('dialog button').first().click();
+await keepsNothing.waitForSelector('.status.lost');
+await keepsNothing.goto(`${base}/#/games`);
+await keepsNothing.waitForSelector('text=There are none yet');
+await full.close();
+
 // Errors of the server are shown.
 await page.goto(`${base}/#/new/backgammon?from=nonsense`);
 await page.waitForSelector('form.begin');

@@ -26,7 +26,7 @@ function draw(root, signal) {
 }
 
 function item(play, root, signal) {
-  const { id, game, opponent, over, result, when, utility } = play;
+  const { id, game, opponent, over, result, when, utility, lost } = play;
   const title = [titleOf(game), variantOf(game)].filter(Boolean).join(' · ');
   const name = `${title} against ${opponent}`;
   const label = (does) => ({ 'aria-label': `${does}: ${name}` });
@@ -41,6 +41,7 @@ function item(play, root, signal) {
       h('h3', null, title),
       h('p', { class: 'quiet' }, `against ${opponent}`, when && [' · ', h('time', { datetime: new Date(when).toISOString(), title: new Date(when).toLocaleString() }, ago(when))]),
       over && h('p', { class: kind }, inBlinds(result ?? 'The game is over.')),
+      lost && h('p', { class: 'quiet' }, 'This server does not have it.'),
     ),
     h(
       'div',
@@ -118,6 +119,7 @@ export function sharePlay(play, signal) {
       play.history && save(`Save as .${play.history}`, saveHistory),
       (play.over || copyOf(play.id)) && save('Save as JSON', saveRecord)),
     !play.over && !copyOf(play.id) && h('p', { class: 'quiet' }, 'A game with hidden cards or dice can be saved when it is over.'),
+    play.stored === false && h('p', { class: 'quiet' }, 'This server keeps games in memory only: a restart loses them.'),
     button('Close', () => dialog.close(), { class: 'main' }),
   );
 }

@@ -2,6 +2,7 @@
 
 import { get, post } from './api.js';
 import { kept } from './dom.js';
+import { tell } from './frame.js';
 
 const LISTED = 100;
 const LONGEST_COPY = 100_000;
@@ -31,7 +32,7 @@ export function remember(play) {
   list(all);
   // A game that hides something has no record before it is over.
   if (!record || JSON.stringify(record).length > LONGEST_COPY) kept.drop(`play.${id}`);
-  else while (!kept.set(`play.${id}`, record) && dropCopy(id));
+  else for (let n = 0; n < LISTED && !kept.set(`play.${id}`, record) && dropCopy(id); n += 1);
 }
 
 /** The copy of a game; null if there is none. */
@@ -43,6 +44,9 @@ export function forgetPlay(id) {
   list(knownPlays().filter((play) => play.id !== id));
 }
 
+/** Remembers that the server does not have a game: another server, or another folder, may have it. */
+export const markLost = (id) => list(knownPlays().map((play) => (play.id === id ? { ...play, lost: true } : play)));
+
 /** Whether an error says that the server does not have a game, or cannot go on with it. */
 export const isLost = (error) => error.status === 404 || error.status === 410;
 
@@ -51,12 +55,14 @@ export async function restorePlay(id, error, signal) {
   const record = copyOf(id);
   if (!record) throw error;
   try {
-    return await post('/plays', { id, record }, signal);
+    const play = await post('/plays', { id, record }, signal);
+    tell('The server had lost this game or its last moves. They are restored from this browser.', false);
+    return play;
   } catch (refused) {
     // Another tab was faster.
     if (refused.status === 409) return get(`/plays/${id}`, signal);
     // The server says more about its own copy.
-    if (error.status === 410 && refused.status) throw error;
+    if (error?.status === 410 && refused.status) throw error;
     if ([400, 404, 422].includes(refused.status)) refused.status = 410;
     throw refused;
   }
