@@ -2,14 +2,14 @@
 
 import { get, post, remove } from './api.js';
 import { inBlinds, picture, titleOf, variantOf } from './boards.js';
-import { button, h, put } from './dom.js';
+import { button, h, keepFocus, put } from './dom.js';
 import { announce, ask, tell } from './frame.js';
 import { copyOf, forgetPlay, isLost, knownPlays, restorePlay, tellTabs } from './saves.js';
 
 export async function gamesView(root, _, signal) {
   draw(root, signal);
   // Games in other tabs go on.
-  addEventListener('storage', ({ key }) => key === 'adept.plays' && draw(root, signal), { signal });
+  addEventListener('storage', ({ key }) => key === 'adept.plays' && keepFocus(root, () => draw(root, signal)), { signal });
   return 'Your games';
 }
 
@@ -29,7 +29,7 @@ function item(play, root, signal) {
   const { id, game, opponent, over, result, when, utility, lost } = play;
   const title = [titleOf(game), variantOf(game)].filter(Boolean).join(' · ');
   const name = `${title} against ${opponent}`;
-  const label = (does) => ({ 'aria-label': `${does}: ${name}` });
+  const label = (does) => ({ 'aria-label': `${does}: ${name}`, 'data-key': `${does} ${id}` });
   const kind = !over ? '' : utility > 0 ? 'won' : utility < 0 ? 'lost' : '';
   return h(
     'li',
