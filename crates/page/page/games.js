@@ -139,7 +139,7 @@ function askToDelete(play, name, root, signal) {
   const dialog = dialogOf(
     'Delete this game?',
     h('p', null, `${name}. It is deleted in the server too, and cannot be restored.`),
-    h('div', { class: 'row' }, button('Delete', (event) => ask(event.target, drop)), button('Keep', () => dialog.close(), { class: 'main' })),
+    h('div', { class: 'row' }, button('Delete', (event) => ask(event.target, drop)), button('Keep', () => dialog.close(), { class: 'main', autofocus: true })),
   );
 }
 

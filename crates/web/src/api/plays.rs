@@ -132,10 +132,11 @@ fn added(
     id: &str,
     play: Box<dyn AnyPlay>,
 ) -> Result<(StatusCode, Json<Value>), Fault> {
-    let (view, record) = (play.view(), play.record());
-    app.plays.add(client, id, play)?.ok_or_else(already_there)?;
-    save(app, id, record);
-    Ok((StatusCode::CREATED, Json(shown(app, id, view))))
+    let play = app.plays.add(client, id, play)?.ok_or_else(already_there)?;
+    // A request that knows the identifier of a restored game must not come between.
+    let play = play.blocking_lock();
+    save(app, id, play.record());
+    Ok((StatusCode::CREATED, Json(shown(app, id, play.view()))))
 }
 
 /// Plays a game of a record again.
