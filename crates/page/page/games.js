@@ -26,7 +26,7 @@ function draw(root, signal) {
 }
 
 function item(play, root, signal) {
-  const { id, game, opponent, over, result, when, utility, lost } = play;
+  const { id, game, opponent, over, result, score, when, utility, lost } = play;
   const title = [titleOf(game), variantOf(game)].filter(Boolean).join(' · ');
   const name = `${title} against ${opponent}`;
   const label = (does) => ({ 'aria-label': `${does}: ${name}`, 'data-key': `${does} ${id}` });
@@ -39,7 +39,7 @@ function item(play, root, signal) {
       'div',
       null,
       h('h3', null, title),
-      h('p', { class: 'quiet' }, `against ${opponent}`, when && [' · ', h('time', { datetime: new Date(when).toISOString(), title: new Date(when).toLocaleString() }, ago(when))]),
+      h('p', { class: 'quiet' }, `against ${opponent}`, !over && score && ` · score ${score}`, when && [' · ', h('time', { datetime: new Date(when).toISOString(), title: new Date(when).toLocaleString() }, ago(when))]),
       over && h('p', { class: kind }, inBlinds(result ?? 'The game is over.')),
       lost && h('p', { class: 'quiet' }, 'This server does not have it.'),
     ),

@@ -20,13 +20,21 @@ function dropCopy(but) {
   return Boolean(oldest);
 }
 
+/** The score of a match, the person's points first; null for other games. */
+function scoreOf({ position, seat }) {
+  const [, , , , , first, second, , length] = position.startsWith('XGID=') ? position.split(':') : [];
+  if (!(Number(length) > 0)) return null;
+  // In positions of matches the points of player 1 come first.
+  return seat === 1 ? `${first}–${second}` : `${second}–${first}`;
+}
+
 /** Remembers a game, and what restores it. */
 export function remember(play) {
   const { id, game, opponent, seat, turn, over, outcome, history, record } = play;
   const before = knownPlays();
   const known = before.find((one) => one.id === id);
   const when = known && known.turn === turn ? known.when : Date.now();
-  const entry = { id, game, opponent, seat, turn, over, when, result: outcome?.text, utility: outcome?.utility, history };
+  const entry = { id, game, opponent, seat, turn, over, when, score: scoreOf(play), result: outcome?.text, utility: outcome?.utility, history };
   const all = [entry, ...before.filter((one) => one.id !== id)].sort((a, b) => (b.when ?? 0) - (a.when ?? 0));
   for (const old of all.splice(LISTED)) kept.drop(`play.${old.id}`);
   list(all);
