@@ -94,7 +94,7 @@ impl<G: Kit> AnyGame for G {
             // baselines are not computed.
             if !cancel.requested()
                 && curves::References::read(&path).is_none()
-                && let Ok(Some(references)) = curves::of_game(self, config, &record)
+                && let Ok(Some(references)) = curves::of_game(self, config, record.r#final.as_ref())
             {
                 let _ = references.write(&options.host.files, &path);
             }
@@ -107,6 +107,11 @@ impl<G: Kit> AnyGame for G {
             let _ = curves::write(&options.host.files, &path, &record);
         }
         Ok((path, record))
+    }
+
+    /// The references of the figure of runs, as far as they do not depend on a run; `None` if there are none or they cannot be found.
+    fn references(&self, config: &Config) -> Option<curves::References> {
+        curves::of_game(self, config, None).ok().flatten()
     }
 
     fn estimate(
@@ -198,8 +203,8 @@ impl<G: Kit> AnyGame for G {
         Ok(writable_records(self)?.suffix())
     }
 
-    fn add_history(&self, text: &str, game: &str) -> Found<AddedGame> {
-        Some(self.records()?.add(text, game))
+    fn add_history(&self, text: &str, game: &str) -> Result<AddedGame, GameError> {
+        self.records().add(text, game)
     }
 
     /// The levels of the checkpoint of this name, or of the best agent of the game.

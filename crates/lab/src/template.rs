@@ -2,6 +2,7 @@
 
 use adept_game::{GameError, GameInfo, Suite};
 use adept_ground::shown::shell;
+use adept_model::Architecture;
 use adept_trainer::config::{Games, SELF, Source, parse};
 use std::path::Path;
 
@@ -52,6 +53,60 @@ pub fn template(game: &str, method: Option<&str>, games: &dyn Games) -> Result<S
             Some(method) => format!("{} has no config for the method `{method}`: {}", info.name, e.message),
             None => format!("the starter config of {} has a fault: {}", info.name, e.message),
         })),
+    }
+}
+
+/// The architectures that a starter config can have, each by its kind, with its own among them. The experts of mixtures are networks like its
+/// own.
+pub fn architectures(text: &str, games: &dyn Games) -> Vec<(&'static str, String)> {
+    let Some((own, section)) = network(text) else { return Vec::new() };
+    let kinds = Architecture::KINDS.iter().map(|(kind, _)| *kind);
+    let fits = |section: &String| {
+        let text = text.replace(own, section);
+        parse(&Source { file: "starter".into(), text, set: Vec::new() }, games).is_ok()
+    };
+    kinds
+        .filter_map(|kind| match kind == section.kind {
+            true => Some((kind, own.to_string())),
+            false => Some((kind, section.of_kind(kind)?)).filter(|(_, text)| fits(text)),
+        })
+        .collect()
+}
+
+/// The network of a starter config, which another kind of architecture can replace.
+struct Section<'a> {
+    /// What comes before it, such as a prior that it corrects.
+    before: &'a str,
+    /// Its place in the config, such as `architecture.residual.net`.
+    place: &'a str,
+    kind: &'a str,
+    /// Its settings.
+    body: &'a str,
+}
+
+/// The text of the architecture in a starter config, and the last network in it.
+fn network(text: &str) -> Option<(&str, Section<'_>)> {
+    let begin = text.find("[architecture.")?;
+    let own = text[begin..].split("[learn").next()?.trim_end();
+    let (before, last) = own.split_at(own.rfind("[architecture.")?);
+    let (head, body) = last.split_once(']')?;
+    let (place, kind) = head.trim_start_matches('[').rsplit_once('.')?;
+    Some((own, Section { before, place, kind, body }))
+}
+
+impl Section<'_> {
+    /// The same section with another kind of network, if this kind can be written without knowing the encoder.
+    fn of_kind(&self, kind: &str) -> Option<String> {
+        let Self { before, place, body, .. } = self;
+        let of_experts = || {
+            let expert = format!("[{place}.{kind}.expert.{}]{body}", self.kind);
+            format!("[{place}.{kind}]\nexperts = 4                  # number of experts\n\n{expert}")
+        };
+        Some(match kind {
+            "hme" | "meta_pi" if self.kind == "mlp" => format!("{before}{}", of_experts()),
+            "lookup" | "blind" => format!("{before}[{place}.{kind}]"),
+            _ => return None,
+        })
     }
 }
 
@@ -159,6 +214,20 @@ suites = [{}]
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mixtures_have_experts_like_the_own_network() {
+        let text = "[game]\n\n[architecture.residual]\non = \"p\"\n\n[architecture.residual.net.mlp]\nhidden = [8]\n\n[learn]\n";
+        let (own, section) = network(text).unwrap();
+        assert!(own.starts_with("[architecture.residual]") && own.ends_with("[8]"), "{own}");
+        let hme = section.of_kind("hme").unwrap();
+        let table: toml::Table = hme.parse().unwrap();
+        let residual = &table["architecture"]["residual"];
+        assert_eq!(residual["on"].as_str(), Some("p"));
+        assert_eq!(residual["net"]["hme"]["experts"].as_integer(), Some(4));
+        assert_eq!(residual["net"]["hme"]["expert"]["mlp"]["hidden"][0].as_integer(), Some(8));
+        assert!(section.of_kind("cells").is_none() && network("[learn]").is_none());
+    }
 
     #[test]
     fn wide_comments_go_above_their_lines() {

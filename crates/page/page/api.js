@@ -53,7 +53,14 @@ function pause(milliseconds, signal) {
   });
 }
 
+/** Answers that the page asked for before this script was there. Each is used once. */
+const early = globalThis.early ?? new Map();
+
 async function send(method, path, body, signal) {
+  const asked = method === 'GET' && early.get(path);
+  early.delete(path);
+  const found = await asked;
+  if (found) return found;
   const headers = {};
   if (token()) headers.Authorization = `Bearer ${token()}`;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
@@ -112,8 +119,12 @@ function once(path) {
   return memo.get(path);
 }
 
-/** All games, asked for once. */
+/** All games, which the page holds unless the server wants a token. Otherwise they are asked for once. */
 export const games = async () => (await once('/games')).games;
+{
+  const held = document.getElementById('games')?.textContent;
+  if (held) memo.set('/games', Promise.resolve(JSON.parse(held)));
+}
 
 /** The agents of a game, the best default first. */
 export const agents = async (game) => (await once(`/agents?game=${encodeURIComponent(game)}`)).agents;

@@ -57,7 +57,7 @@ const cellsOf = (part) => (part ? [part.cell && part, ...(part.experts ?? []).fl
 const nodeName = (node) => node.replace(/\.(\d+)/g, (_, number) => ` ${Number(number) + 1}`).replaceAll('.', ', ');
 
 class CellMap {
-  constructor(map) {
+  constructor(map, hasMarks = true) {
     this.map = map;
     this.name = map.nodes.map(nodeName).filter(Boolean).join('; ');
     this.rows = map.cells.length;
@@ -74,8 +74,8 @@ class CellMap {
       h(
         'figcaption',
         null,
-        h('p', null, sample(ring()), this.said.here),
-        h('p', null, sample(diamond()), this.said.peek),
+        hasMarks && h('p', null, sample(ring()), this.said.here),
+        hasMarks && h('p', null, sample(diamond()), this.said.peek),
         h('p', null, sample(svg('rect', { class: 'cell-outline', x: -8, y: -8, width: 16, height: 16 })), this.said.pointed),
       ),
     );
@@ -172,6 +172,13 @@ class CellMap {
     put(this.said[kind], name ? [h('strong', null, name), cell ? ` ${this.sentence(cell)}` : ' has no cell here.'] : 'Point at a move to see its cell.');
     if (cell) this.marks[kind].setAttribute('transform', `translate(${((cell[1] + 0.5) * SIZE) / this.columns} ${((cell[0] + 0.5) * SIZE) / this.rows})`);
   }
+}
+
+/** A map by itself, as of a run that is learning. */
+export function cellMap(map) {
+  const drawn = new CellMap(map, false);
+  drawn.place('here', null, '');
+  return drawn;
 }
 
 /** The maps of an agent, if its values have cells. */

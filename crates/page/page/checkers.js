@@ -46,7 +46,7 @@ export function readPosition(text, game) {
   return { first: sideOf(found[1], total), other: sideOf(found[2], total), dice };
 }
 
-const sideText = (side) => side.flatMap((count, place) => (count > 0 ? `${place === BAR ? 'bar' : place}:${count}` : [])).reverse().join(' ');
+export const sideText = (side) => side.flatMap((count, place) => (count > 0 ? `${place === BAR ? 'bar' : place}:${count}` : [])).reverse().join(' ');
 
 /** A gnubg Position ID: 25 places of the other side, then of the side to roll; each checker is a 1, each place ends with a 0. */
 function sidesOfId(id) {

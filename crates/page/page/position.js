@@ -2,9 +2,13 @@
 
 import { agents, follow, gameInfo, games, post, remove } from './api.js';
 import { boardFor, canDraw, isCheckers, titleOf } from './boards.js';
-import { nativeText } from './checkers.js';
-import { button, h, percent, put, signed } from './dom.js';
-import { ask, tell } from './frame.js';
+import { checkersOf, nativeText, pips } from './checkers.js';
+import { button, h, keepFocus, percent, put, signed } from './dom.js';
+import { EditBoard, EditControls, EditSquares, hasStakes, textOf } from './editor.js';
+import { announce, ask, tell } from './frame.js';
+import { rowsOf } from './grid.js';
+import { bareId, matchIdOf, nativeOf, positionIdOf, readAnyPosition, xgidOf } from './ids.js';
+import { savePng, saveSvg } from './picture.js';
 import { Thoughts, outcomes, unitOf } from './thoughts.js';
 
 const EXAMPLES = {
@@ -15,7 +19,8 @@ const EXAMPLES = {
   bearoff: '2,2,2,3,3,2/2,2,2,3,3,2 65',
 };
 
-const ROLLS = [1, 2, 3, 4, 5, 6].flatMap((a) => [1, 2, 3, 4, 5, 6].filter((b) => b <= a).map((b) => `${a}${b}`));
+/** Milliseconds without a change after which an edited position is evaluated. */
+const REST = 500;
 const SIDES = ['To move', 'Other'];
 const TRIALS = [324, 1296, 5184];
 
@@ -32,6 +37,7 @@ class PositionView {
   constructor(root, options) {
     Object.assign(this, options);
     this.root = root;
+    this.past = [];
     this.thoughts = new Thoughts({ game: this.info, onpeek: (move) => this.peek(move), onpick: (move) => this.play(move) });
   }
 
@@ -47,56 +53,169 @@ class PositionView {
     this.select = h('select', { id: 'agent', onchange: () => this.look() }, this.agents.map(({ id }) => h('option', { value: id }, id)));
     if (agent && ![...this.select.options].some(({ value }) => value === agent)) this.select.append(h('option', { value: agent }, agent));
     if (agent) this.select.value = agent;
-    const choice = h('select', { id: 'game', onchange: () => { location.hash = `#/position/${encodeURIComponent(choice.value)}`; } },
-      [...new Set([info.name, ...this.all.filter((one) => !one.hides).map((one) => one.name)])].map((one) => h('option', { value: one }, titleOf(one))));
-    this.place = h('div', { class: 'board-side' });
+    const choice = h('select', { id: 'game', 'aria-label': 'Game', onchange: () => { location.hash = `#/position/${encodeURIComponent(choice.value)}`; } },
+      [...new Set([info.name, ...this.all.filter((one) => !one.hides).map((one) => one.name)])].map((one) => h('option', { value: one, selected: one === info.name }, titleOf(one))));
+    this.input.addEventListener('paste', () => setTimeout(() => {
+      this.input.value = bareId(this.input.value);
+      this.look();
+    }));
+    this.place = h('div', { class: 'stack board-place' });
+    this.tools = h('div', { class: 'row tools' });
+    this.share = h('div', { class: 'stack' });
     this.rollout = h('div', { class: 'stack' });
     put(
       this.root,
-      h('h1', null, 'A position'),
+      h('header', { class: 'page-head' }, h('h1', null, 'A position'), h('div', { class: 'row' }, choice, this.agents.length > 0 && this.select)),
       h(
-        'form',
-        { class: 'ask', onsubmit: (event) => {
-          event.preventDefault();
-          this.look();
-        } },
-        h('label', { class: 'field' }, h('span', null, 'Game'), choice),
-        h('label', { class: 'field wide' }, h('span', null, isCheckers(info.name) ? 'Position, gnubg Position ID or XGID, with the roll' : 'Position'), this.input),
-        isCheckers(info.name) && h('label', { class: 'field' }, h('span', null, 'Roll'), this.rollChoice()),
-        this.agents.length > 0 && h('label', { class: 'field' }, h('span', null, 'Agent'), this.select),
-        h('button', { type: 'submit', class: 'main' }, 'Look'),
+        'div',
+        { class: 'play' },
+        h('div', { class: 'board-side' }, this.place, this.tools),
+        h(
+          'div',
+          { class: 'text-side' },
+          h('section', { class: 'panel', 'aria-label': 'Evaluation' }, this.thoughts.element),
+          h(
+            'form',
+            { class: 'panel stack', onsubmit: (event) => {
+              event.preventDefault();
+              this.look();
+            } },
+            h('label', { class: 'field' }, h('span', null, isCheckers(info.name) ? 'Position, gnubg Position ID or XGID, with the roll' : 'Position'), this.input),
+            h('div', { class: 'row' }, h('button', { type: 'submit', class: 'main' }, 'Look')),
+          ),
+          h('section', { class: 'panel stack' }, h('h2', null, 'Share'), this.share),
+          this.actions(),
+        ),
       ),
-      h('div', { class: 'play' }, this.place, h('div', { class: 'text-side' }, h('section', { class: 'panel' }, h('h2', null, 'Evaluation'), this.thoughts.element), this.actions())),
     );
+    this.drawTools();
+    this.drawShare();
     if (this.agents.length === 0) this.thoughts.say('No agent on this server has values of this game.');
     if (text) this.look();
   }
 
-  /** Puts a roll behind the position. */
-  rollChoice() {
-    const roll = h('select', null, ['–', ...ROLLS].map((value) => h('option', { value }, value)));
-    roll.addEventListener('change', () => {
-      const before = nativeText(this.text).replace(/\s+[1-6]-?[1-6]$/, '');
-      this.input.value = ROLLS.includes(roll.value) ? `${before} ${roll.value}` : before;
-      roll.value = '–';
+  /** What can be done with the board. */
+  drawTools() {
+    const { name } = this.info;
+    const canEdit = isCheckers(name) || /^[XO.]{9}$/.test(this.text);
+    keepFocus(this.tools, () => put(
+      this.tools,
+      canEdit && button(this.editing ? 'Done' : 'Edit', () => this.toggleEdit(), { 'aria-pressed': String(Boolean(this.editing)), 'data-key': 'edit' }),
+      !canEdit && rowsOf(this.text) && button('Empty board', () => this.set(EXAMPLES[name] ? rowsOf(this.text).map((row) => '.'.repeat(row.length)).join('/') : this.text), { 'data-key': 'empty' }),
+      button('Take back', () => this.takeBack(), { disabled: this.past.length === 0, 'data-key': 'back' }),
+      button('Play from here', () => { location.hash = `#/new/${encodeURIComponent(name)}?from=${encodeURIComponent(this.text)}`; }, { 'data-key': 'play' }),
+    ));
+  }
+
+  toggleEdit() {
+    this.editing = this.editing ? null : this.editor();
+    this.drawTools();
+    if (this.editing) this.edit();
+    else this.look();
+    announce(this.editing ? 'Editing' : 'Done');
+  }
+
+  /** The editor of this game: a board, and controls if it has dice. */
+  editor() {
+    const { info } = this;
+    const options = { game: info, seat: 1, players: 2, names: SIDES };
+    if (!isCheckers(info.name)) return { board: new EditSquares({ ...options, onedit: (text) => this.set(text) }), take: (board, text) => board.edit(text) };
+    const onedit = (position) => {
+      this.position = position;
+      this.set(textOf(position, info.name));
+    };
+    const controls = new EditControls({ game: info.name, total: checkersOf(info.name), onchange: onedit });
+    return {
+      board: new EditBoard({ ...options, onedit }),
+      controls,
+      take: (board) => {
+        board.edit(this.position);
+        controls.show(this.position);
+      },
+    };
+  }
+
+  /** Shows the position in the editor. */
+  edit() {
+    const { board, controls, take } = this.editing;
+    take(board, this.text);
+    if (this.place.firstChild !== board.element) put(this.place, board.element, controls?.element);
+    this.board = board;
+  }
+
+  /** Goes on to another position. */
+  set(text, isBack = false) {
+    if (!isBack && text !== this.text) this.past.push(this.text);
+    this.input.value = text;
+    if (!this.editing) {
       this.look();
-    });
-    return roll;
+      return;
+    }
+    this.position = this.kept(text);
+    this.edit();
+    this.drawTools();
+    this.drawShare();
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.look(), REST);
+  }
+
+  takeBack() {
+    this.set(this.past.pop(), true);
+    this.drawTools();
+  }
+
+  /** The position of a text. Cube and score stay as they were if the text has none. */
+  kept(text) {
+    const read = isCheckers(this.info.name) ? readAnyPosition(text, this.info.name) : null;
+    const hasOwn = /:.*:|^[A-Za-z0-9+/]{14}/.test(bareId(text)) && bareId(text) !== nativeText(bareId(text));
+    if (!read || hasOwn || !this.position) return read;
+    const { mine, theirs, dice } = read;
+    return { ...this.position, mine, theirs, dice };
+  }
+
+  /** The IDs of the position to copy, a link, and pictures. */
+  drawShare() {
+    const { name } = this.info;
+    const { position } = this;
+    const ids = !position ? [] : hasStakes(name)
+      ? [['gnubg ID', `${positionIdOf(position)}:${matchIdOf(position)}`], ['XGID', xgidOf(position)], ['Native', nativeOf(position, name)]]
+      : [['Native', nativeOf(position, name)]];
+    const shown = ids.length > 0 ? ids : [['Position', this.text]];
+    const row = ([label, id]) => h('div', { class: 'id-row' }, h('span', { class: 'quiet' }, label), h('code', null, id), button('Copy', () => this.copy(id, label), { 'aria-label': `Copy ${label}`, 'data-key': `copy-${label}` }));
+    keepFocus(this.share, () => put(
+      this.share,
+      shown.map(row),
+      h(
+        'div',
+        { class: 'row' },
+        button('Copy link', () => this.copy(new URL(this.link(), location.href).href, 'The link'), { 'data-key': 'link' }),
+        this.picture('SVG', saveSvg),
+        this.picture('PNG', savePng),
+        button('Print', () => print(), { 'data-key': 'print' }),
+      ),
+    ));
+  }
+
+  picture(kind, saved) {
+    return button(`Picture (${kind})`, () => {
+      const drawing = this.board?.element.querySelector('svg');
+      if (!drawing) tell('This position has no drawing.');
+      else Promise.resolve(saved(drawing, this.info.name.replace(/[^a-z0-9]+/gi, '-'), this.caption())).catch((error) => tell(error.message));
+    }, { 'data-key': kind });
+  }
+
+  /** One line about the position, below its picture. */
+  caption() {
+    const { position } = this;
+    if (!position) return `${titleOf(this.info.name)}: ${this.text}`;
+    const { mine, theirs, dice } = position;
+    return [dice ? `Roll ${dice[0]}-${dice[1]}` : 'Before the roll', `pips ${pips(mine)} and ${pips(theirs)}`, hasStakes(this.info.name) ? xgidOf(position) : this.text].join(' · ');
   }
 
   actions() {
     const trials = h('select', { 'aria-label': 'Games to play out' }, TRIALS.map((count) => h('option', { value: String(count) }, `${count} games`)));
     const go = button('Roll out', () => this.rollOut(Number(trials.value), go));
-    return h(
-      'section',
-      { class: 'panel stack' },
-      h('h2', null, 'Do more'),
-      this.agents.length > 0 && h('div', { class: 'row' }, trials, go),
-      this.rollout,
-      h('div', { class: 'row' },
-        button('Copy link', () => this.copyLink()),
-        button('Play from here', () => { location.hash = `#/new/${encodeURIComponent(this.info.name)}?from=${encodeURIComponent(this.text)}`; })),
-    );
+    return this.agents.length > 0 && h('section', { class: 'panel stack' }, h('h2', null, 'Roll out'), h('div', { class: 'row' }, trials, go), this.rollout);
   }
 
   get text() {
@@ -108,13 +227,12 @@ class PositionView {
     return `#/position/${encodeURIComponent(this.info.name)}?${query}`;
   }
 
-  async copyLink() {
-    const url = new URL(this.link(), location.href).href;
+  async copy(text, what) {
     try {
-      await navigator.clipboard.writeText(url);
-      tell('The link is copied.', false);
+      await navigator.clipboard.writeText(text);
+      tell(`${what}: copied.`, false);
     } catch {
-      tell(url, false);
+      tell(text, false);
     }
   }
 
@@ -124,14 +242,18 @@ class PositionView {
     const by = this.select.value;
     const asked = (this.asked = `${by} ${text}`);
     history.replaceState(null, '', this.link());
-    if (this.isDrawn(text)) this.draw({ position: text, to_move: null, moves: [] });
+    this.position = this.kept(text);
+    this.drawTools();
+    this.drawShare();
+    if (this.editing && (this.position || !isCheckers(this.info.name))) this.edit();
+    else if (this.isDrawn(text)) this.draw({ position: text, to_move: null, moves: [] });
     if (!by) return;
     this.thoughts.say('Thinking …');
     try {
       const found = await this.ask(text);
       if (this.asked !== asked) return;
-      this.draw(found);
-      this.thoughts.show({ value: found, by, unit: unitOf(this.agents, by), mover: SIDES[0], other: SIDES[1], canPick: true });
+      if (!this.editing) this.draw(found);
+      this.thoughts.show({ value: found, by, unit: unitOf(this.agents, by), mover: SIDES[0], other: SIDES[1], canPick: !this.editing });
     } catch (error) {
       if (this.asked === asked && !this.signal.aborted) this.thoughts.say(error.message);
     }
@@ -165,6 +287,7 @@ class PositionView {
   }
 
   peek(move) {
+    if (this.editing) return;
     if (!this.board || !move?.afterstate) this.board?.peek(null);
     else this.board.peek({ ...this.scene, position: move.afterstate, next: 3 - this.board.seat, moves: [], active: false, before: this.scene.position, move: move.move, mover: this.board.seat });
   }
@@ -172,9 +295,7 @@ class PositionView {
   /** Goes on to the position after a move. */
   play(move) {
     const after = this.scene.moves.find((one) => one.move === move)?.position;
-    if (!after) return;
-    this.input.value = after;
-    this.look();
+    if (after && !this.editing) this.set(after);
   }
 
   async rollOut(trials, control) {

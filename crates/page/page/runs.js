@@ -1,24 +1,35 @@
 // Training: a form that starts runs, a list that stays up to date, and the curves of chosen runs beside each other.
 
 import { allAgents, gameInfo, get, post } from './api.js';
+import { cellMap } from './cells.js';
 import { count, duration, legend, lineChart, number, numberTable, shareChart } from './chart.js';
 import { button, h, keepFocus, kept, put } from './dom.js';
 import { announce, ask } from './frame.js';
 import { startForm } from './start-run.js';
 
-const EVERY = 2000;
+const EVERY = 1000;
 const STATES = new Set(['running', 'finished', 'stopped', 'failed']);
+
+/** Pixels of the chart: less where the window is low. */
+const HEIGHT = Math.min(320, Math.max(200, Math.round(innerHeight * 0.45)));
 
 /** What runs learn from. */
 const LEARNED = 'games or samples';
 
-/** A run from the list, with its state, and the number to show: of the last checkpoint, or of the best one so far. */
-const readRun = (run) => ({ ...run, status: run.failed ? 'failed' : run.status, value: run.final ?? run.best });
+/** A run from the list, with its state, and the number to show: of the last measurement, of the last checkpoint, or of the best one so far. */
+const readRun = (run) => ({ ...run, status: run.failed ? 'failed' : run.status, value: run.latest ?? run.final ?? run.best });
 
-/** The curves of a run by figure: lists of pairs. */
-function readCurves({ measure, curve, loss }) {
-  const all = new Map([[measure ?? 'figure', curve], ['loss', loss]]);
-  return new Map([...all].filter(([, points]) => points.length > 0));
+/** The curves of a run by figure: `{points, intervals, marks, log}`. */
+function readCurves({ measure, curve, intervals = [], marks = [], is_error: isError, loss, loss_measure: lossName = 'loss' }) {
+  // A log loss cannot reach 0, so it has no place on a logarithmic scale.
+  const all = [[measure, { points: curve, intervals, marks, log: isError }], [lossName, { points: loss, intervals: [], marks: [], log: lossName.startsWith('loss') }]];
+  return new Map(all.filter(([name, { points }]) => name && points.length > 0));
+}
+
+/** Reference values of several runs of a figure, each once. */
+function marksOf(curves) {
+  const named = curves.flatMap(({ marks }) => marks).map(({ name, value }) => ({ name: `${name} ${number(value)}`, value }));
+  return [...new Map(named.map((mark) => [mark.name, mark])).values()];
 }
 
 const pathOf = (id) => `/runs/${encodeURIComponent(id)}`;
@@ -57,10 +68,11 @@ class RunsView {
     this.loaded = new Map();
     this.sections = new Map();
     this.stopping = new Set();
+    this.reading = {};
     this.isMean = false;
     this.start = h('div');
     this.body = h('tbody');
-    const heads = ['run', 'state', 'trained', 'time', 'figure'];
+    const heads = ['run', 'state', 'trained', 'time', 'measured'];
     this.table = h(
       'table',
       { class: 'runs' },
@@ -139,14 +151,15 @@ class RunsView {
   /** The row of a run. It stays the same element, so that it can be pressed while it changes. */
   rowOf(run) {
     if (!this.rows.has(run.id)) this.rows.set(run.id, this.newRow(run.id));
-    const { row, check, cells, act } = this.rows.get(run.id);
+    const { row, check, cells, act, play } = this.rows.get(run.id);
     check.checked = this.chosen.has(run.id);
     const { status, step, games, seconds, here } = run;
     put(cells[0], h('span', { class: `state ${STATES.has(status) ? status : 'stopped'}` }, status), run.failed && h('p', { class: 'fault' }, run.failed));
     put(cells[1], step === games ? count(step) : `${count(step)} of ${count(games)}`, here && h('progress', { max: games, value: step, 'aria-label': `${run.id} so far` }));
     put(cells[2], duration(seconds), here && step > 0 && h('span', { class: 'quiet' }, `, ${duration((seconds / step) * (games - step))} to go`));
-    put(cells[3], run.value === null ? '–' : `${run.figure} ${number(run.value)}`);
+    put(cells[3], typeof run.value === 'number' ? [h('strong', null, number(run.value)), h('span', { class: 'quiet' }, ` ${run.measure}`)] : '–');
     this.drawAct(run, act, check);
+    play.hidden = run.step === 0 || status === 'failed';
     return row;
   }
 
@@ -154,8 +167,20 @@ class RunsView {
     const check = h('input', { type: 'checkbox', onchange: () => this.choose([id], check.checked) });
     const cells = Array.from({ length: 4 }, () => h('td'));
     const act = button('', () => this.act(id));
-    const row = h('tr', null, h('th', { scope: 'row' }, h('label', { class: 'check' }, check, id)), cells, h('td', null, act));
-    return { row, check, cells, act };
+    const play = button('Play against it', () => this.playAgainst(id, play), { 'aria-label': `Play against it: ${id}`, hidden: true });
+    const row = h('tr', null, h('th', { scope: 'row' }, h('label', { class: 'check' }, check, id)), cells, h('td', null, h('div', { class: 'row' }, act, play)));
+    return { row, check, cells, act, play };
+  }
+
+  /** Goes to a game against the latest checkpoint of a run. */
+  async playAgainst(id, control) {
+    const { game } = this.runs.find((run) => run.id === id);
+    const done = await ask(control, () => post(`${pathOf(id)}/play`, {}, this.signal));
+    if (!done) return;
+    await allAgents(this.signal).catch(() => {});
+    // The view of new games begins with what was chosen last.
+    kept.set(`choice.${game}`, { opponent: id });
+    location.hash = `#/new/${encodeURIComponent(game)}`;
   }
 
   drawAct(run, act, check) {
@@ -224,11 +249,24 @@ class RunsView {
     if (!names.includes(this.figure)) [this.figure] = names;
     this.drawControls(runs, names);
     this.series = this.seriesOf(runs);
-    if (runs.length > 0) put(this.picture, lineChart(this.series, { across: LEARNED, up: this.figure ?? '', width: this.width() }), legend(this.series.map((one) => one.name)));
+    if (runs.length > 0) this.drawChart(runs.map((run) => run.curves.get(this.figure)).filter(Boolean));
     this.drawNumbers();
     const sections = runs.map((run) => this.sectionOf(run));
     const isSame = sections.length === this.parts.children.length && sections.every((one, i) => one === this.parts.children[i]);
     if (!isSame) put(this.parts, sections);
+  }
+
+  drawChart(curves) {
+    const chart = lineChart(this.series, {
+      across: LEARNED,
+      up: this.figure ?? '',
+      width: this.width(),
+      height: HEIGHT,
+      log: curves.some(({ log }) => log),
+      marks: marksOf(curves).filter(({ value }) => !curves.some(({ log }) => log) || value > 0),
+      reading: this.reading,
+    });
+    keepFocus(this.picture, () => put(this.picture, chart, legend(this.series.map((one) => one.name))));
   }
 
   drawControls(runs, names) {
@@ -257,7 +295,7 @@ class RunsView {
 
   /** A line for each run, or for the seeds of each experiment. */
   seriesOf(runs) {
-    const line = (run) => ({ name: run.id, points: run.curves.get(this.figure) ?? [] });
+    const line = (run) => ({ name: run.id, points: [], ...run.curves.get(this.figure) });
     if (!this.isMean) return runs.map(line);
     return [...Map.groupBy(runs, (run) => run.group).values()].flatMap((group) => {
       const lines = group.map(line).filter(({ points }) => points.length > 0);
@@ -290,28 +328,28 @@ class RunsView {
       section.isOffered = true;
       this.offer(run, section.links).catch(() => { section.isOffered = false; });
     }
+    // Both come with the first checkpoint of a run.
+    if (run.maps?.length && !section.maps.hasChildNodes()) put(section.maps, h('h3', null, 'Learned cells'), run.maps.map((map) => cellMap(map).element));
+    if (section.text.textContent !== (run.config ?? '')) section.text.textContent = run.config ?? '';
+    section.config.hidden = !run.config;
     section.root.hidden = !first && !run.config && !section.links.hasChildNodes();
     return section.root;
   }
 
   newSection(run) {
-    const [links, shares] = [h('div', { class: 'row' }), h('div', { class: 'stack' })];
-    const config = run.config && h('details', null, h('summary', null, 'Config'), h('pre', { class: 'plain', tabindex: '0' }, run.config));
-    return { links, shares, root: h('section', { class: 'panel stack' }, h('h2', null, run.id), links, shares, config) };
+    const [links, shares, maps] = [h('div', { class: 'row' }), h('div', { class: 'stack' }), h('div', { class: 'stack' })];
+    const text = h('pre', { class: 'plain', tabindex: '0', role: 'region', 'aria-label': `Config of ${run.id}` });
+    const config = h('details', { hidden: true }, h('summary', null, 'Config'), text);
+    return { links, shares, maps, text, config, root: h('section', { class: 'panel stack' }, h('h2', null, run.id), links, shares, maps, config) };
   }
 
-  /** Links to the network of a run, if the server knows it as an agent. */
+  /** A link to what the network of a run says about positions, if the server knows it as an agent. */
   async offer(run, place) {
     const agent = (await allAgents(this.signal)).find(({ id }) => id === run.id);
     if (!agent) return;
-    const game = encodeURIComponent(agent.game);
     const { hides } = await gameInfo(agent.game);
-    put(
-      place,
-      // The view of new games begins with what was chosen last.
-      h('a', { class: 'button', href: `#/new/${game}`, onclick: () => kept.set(`choice.${agent.game}`, { opponent: run.id }) }, 'Play against it'),
-      agent.values && !hides && h('a', { class: 'button', href: `#/position/${game}?agent=${encodeURIComponent(run.id)}` }, 'Show its evaluation'),
-    );
+    const url = `#/position/${encodeURIComponent(agent.game)}?agent=${encodeURIComponent(run.id)}`;
+    put(place, agent.values && !hides && h('a', { class: 'button', href: url }, 'Show its evaluation'));
     place.parentElement.hidden = false;
   }
 }

@@ -7,7 +7,11 @@
 
 mod join;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use join::{Joined, Module};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
 use std::sync::LazyLock;
 
 /// The modules of folders, by name.
@@ -34,9 +38,12 @@ const MODULES: &[Module] = modules![
         "die.js",
         "documented.js",
         "dom.js",
+        "editor.js",
         "frame.js",
         "games.js",
         "grid.js",
+        "ids.js",
+        "picture.js",
         "play.js",
         "position.js",
         "runs.js",
@@ -57,15 +64,54 @@ const APP: &str = "app.js";
 /// The modules that [`APP`] loads when their views are shown. What they import is in one file with them, or in that of [`APP`].
 const VIEWS: [&str; 4] = ["documented.js", "games.js", "position.js", "runs.js"];
 
-/// The files that [`INDEX`] and its scripts load, by name. Every module is in one of them, so that its state is there once.
-pub static FILES: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
+/// A file as it is served.
+pub struct File {
+    /// Its name.
+    pub name: &'static str,
+    /// What is in it.
+    pub text: String,
+    /// The same, compressed by gzip.
+    pub gzip: Vec<u8>,
+    /// A name of this content: files with the same tag are the same.
+    pub tag: String,
+}
+
+impl File {
+    fn new(name: &'static str, text: String) -> Self {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        // Writing to memory does not fail.
+        let gzip = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish()).unwrap_or_default();
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        Self { name, tag: format!("{:016x}", hasher.finish()), text, gzip }
+    }
+}
+
+/// The files that [`index`] and its scripts load, by name. Every module is in one of them, so that its state is there once.
+pub static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
     let app = Joined::new(MODULES, APP, None);
-    let views = VIEWS.map(|name| (name, Joined::new(MODULES, name, Some(&app)).module()));
-    [(APP, app.module()), ("style.css", STYLE.into())].into_iter().chain(views).collect()
+    let views = VIEWS.map(|name| File::new(name, Joined::new(MODULES, name, Some(&app)).module()));
+    [File::new(APP, app.module()), File::new("style.css", STYLE.into())].into_iter().chain(views).collect()
 });
 
 /// The page itself.
-pub const INDEX: &str = include_str!("../page/index.html");
+const INDEX: &str = include_str!("../page/index.html");
+
+/// The page itself, with the list of games as JSON, so that the first view asks for nothing more; or with none.
+pub fn index(games: &str) -> File {
+    // In a script it contains no `<`, so it cannot end it.
+    let text = INDEX.replace(GAMES, &GAMES.replace("><", &format!(">{}<", games.replace('<', "\\u003c"))));
+    File::new("index.html", text)
+}
+
+/// The place of the list of games in [`INDEX`].
+const GAMES: &str = "<script type=\"application/json\" id=\"games\"></script>";
+
+/// The script in the page itself, which a content security policy allows by its hash.
+pub fn inline() -> &'static str {
+    let rest = INDEX.split_once("<script>").map_or("", |(_, rest)| rest);
+    rest.split_once("</script>").map_or("", |(script, _)| script)
+}
 
 /// The looks of the page and of reports.
 const STYLE: &str = include_str!("../page/style.css");
@@ -111,15 +157,17 @@ pub fn review(data: &str) -> String {
 mod tests {
     use super::*;
     use std::collections::{BTreeMap, BTreeSet};
+    use std::io::Read;
 
-    /// Bytes that the page may have, with all its views.
-    const LARGEST: usize = 220_000;
+    /// Bytes that the page may have compressed, with all its views, and without those that are loaded later.
+    const LARGEST: usize = 200_000;
+    const FIRST: usize = 60_000;
 
     fn text(name: &str) -> &'static str {
         FILES
             .iter()
-            .find(|(file, _)| *file == name)
-            .map(|(_, text)| text.as_str())
+            .find(|file| file.name == name)
+            .map(|file| file.text.as_str())
             .expect("a file of the page")
     }
 
@@ -168,7 +216,7 @@ mod tests {
         for module in MODULES {
             let first = module.text.lines().next().expect("a line that says what the module is for");
             assert!(first.starts_with("// "), "{}", module.name);
-            let times: usize = FILES.iter().map(|(_, text)| text.matches(first).count()).sum();
+            let times: usize = FILES.iter().map(|file| file.text.matches(first).count()).sum();
             let in_documents = [&report, &review].map(|script| script.matches(first).count());
             let wanted = match module.name {
                 "parts.js" => (0, [1, 1]),
@@ -186,7 +234,7 @@ mod tests {
     #[test]
     fn every_import_is_reached() {
         let app = braced(text(APP), "export { ", " };");
-        for (file, text) in FILES.iter().filter(|(name, _)| name.ends_with(".js")) {
+        for File { name: file, text, .. } in FILES.iter().filter(|file| file.name.ends_with(".js")) {
             let from_app = braced(text, "import { ", " } from './app.js';");
             assert!(
                 from_app.is_subset(&app) && from_app.is_empty() == (*file == APP),
@@ -214,7 +262,7 @@ mod tests {
 
     #[test]
     fn views_that_are_loaded_later_are_files() {
-        let all = FILES.iter().flat_map(|(_, text)| text.split("import('./").skip(1));
+        let all = FILES.iter().flat_map(|file| file.text.split("import('./").skip(1));
         let loaded: BTreeSet<&str> = all.filter_map(|rest| rest.split('\'').next()).collect();
         assert_eq!(loaded, BTreeSet::from(VIEWS));
         for name in VIEWS {
@@ -227,7 +275,36 @@ mod tests {
         let loaded: BTreeSet<&str> =
             INDEX.split("\"/page/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         assert_eq!(loaded, BTreeSet::from([APP, "style.css"]));
-        let bytes = INDEX.len() + FILES.iter().map(|(_, text)| text.len()).sum::<usize>();
-        assert!(bytes <= LARGEST, "{bytes} bytes");
+        let (later, first): (Vec<&File>, Vec<&File>) =
+            FILES.iter().partition(|file| VIEWS.contains(&file.name));
+        let [later, first] =
+            [later, first].map(|files| files.iter().map(|file| file.gzip.len()).sum::<usize>());
+        let first = first + index("").gzip.len();
+        assert!(first <= FIRST && first + later <= LARGEST, "{first} bytes at first, {later} later");
+    }
+
+    #[test]
+    fn files_are_told_apart_by_their_content_and_inflate_to_it() {
+        let tags: BTreeSet<&str> = FILES.iter().map(|file| &*file.tag).collect();
+        assert_eq!(tags.len(), FILES.len());
+        for file in &*FILES {
+            let mut text = String::new();
+            flate2::read::GzDecoder::new(&*file.gzip).read_to_string(&mut text).expect("gzip");
+            assert_eq!(text, file.text, "{}", file.name);
+            assert!(file.gzip.len() < file.text.len() / 2, "{}: {} bytes", file.name, file.gzip.len());
+        }
+    }
+
+    #[test]
+    fn the_page_holds_the_list_of_games_and_one_script_of_its_own() {
+        let list = r#"{"games":[{"name":"</script><b>"}]}"#;
+        let page = index(list).text;
+        let (_, rest) = page.split_once(GAMES.trim_end_matches("</script>")).expect("the place of the list");
+        let (held, _) = rest.split_once("</script>").expect("its end");
+        assert_eq!(held.replace("\\u003c", "<"), list);
+        assert_eq!(index("").text, INDEX);
+        // Its hash is in the policy of the page, so there is one.
+        assert_eq!(INDEX.matches("<script>").count(), 1);
+        assert!(inline().contains("early"));
     }
 }

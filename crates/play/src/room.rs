@@ -603,7 +603,7 @@ impl<G: Kit> Play<G> {
 
     /// The format of files of whole games, which begin at the start, while nothing is hidden.
     fn records(&self) -> Option<&dyn Records<G>> {
-        self.room.game.records().filter(|_| self.from.is_none() && self.is_open())
+        (self.from.is_none() && self.is_open()).then(|| self.room.game.records())
     }
 
     /// Whether all that happened may be told: the game hides nothing, or is over.

@@ -5,12 +5,19 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-/// Content security policy of the page: its own files, and requests to this server.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// Content security policy of the page: its own files and the one script in it, and requests to this server.
+static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let hash = base64(&Sha256::digest(adept_page::inline()));
+    let policy = format!(
+        "default-src 'none'; script-src 'self' 'sha256-{hash}'; style-src 'self'; img-src 'self' data:; \
+         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    HeaderValue::try_from(policy).expect("a policy is plain text")
+});
 
 /// Accepted host names and the required token.
 pub(crate) struct Guard {
@@ -28,12 +35,12 @@ pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, nex
     };
     let headers = response.headers_mut();
     let mut set = |name, value| headers.insert(name, HeaderValue::from_static(value));
-    set(header::CONTENT_SECURITY_POLICY, POLICY);
     set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
     set(header::REFERRER_POLICY, "no-referrer");
     if is_api {
         set(header::CACHE_CONTROL, "no-store");
     }
+    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
     response
 }
 
@@ -92,6 +99,21 @@ fn is_shown(token: &str, request: &Request) -> bool {
     header.or_else(in_query).is_some_and(|shown| is_same(shown.as_bytes(), token.as_bytes()))
 }
 
+/// Bytes as text of 64 signs.
+fn base64(bytes: &[u8]) -> String {
+    const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let four = |three: &[u8]| {
+        let whole =
+            three.iter().chain([0, 0].iter()).take(3).fold(0, |all, byte| all << 8 | usize::from(*byte));
+        let sign = |i: usize| match i <= three.len() {
+            true => char::from(SIGNS[whole >> (18 - 6 * i) & 63]),
+            false => '=',
+        };
+        [0, 1, 2, 3].map(sign)
+    };
+    bytes.chunks(3).flat_map(four).collect()
+}
+
 /// Compares in constant time.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |found, (a, b)| found | (a ^ b)) == 0
@@ -129,6 +151,15 @@ mod tests {
         ] {
             let wanted = refused.then_some(StatusCode::FORBIDDEN);
             assert_eq!(ask(&guard, headers, "/api/v1/moves"), wanted, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
         }
     }
 

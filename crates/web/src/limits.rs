@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Bytes of a request body.
 pub(crate) const BODY_BYTES: usize = 256 << 10;
+/// Bytes from which on an answer is compressed: smaller ones fit into few packets.
+pub(crate) const COMPRESSED: u64 = 4 << 10;
 /// Characters of a position, a move or the name of an agent.
 pub(crate) const TEXT: usize = 4096;
 /// Positions of one request.
@@ -66,6 +68,8 @@ pub(crate) const MEASUREMENTS: u64 = 10_000;
 /// Bytes of a request key, and number of remembered keys.
 pub(crate) const KEY: usize = 64;
 pub(crate) const KEYS: usize = 64;
+/// Number of cells of a map in the answer about a run.
+pub(crate) const CELLS: usize = 4096;
 /// Number of points of a curve in an answer.
 pub(crate) const POINTS: usize = 2000;
 /// Number of listed runs.

@@ -377,12 +377,12 @@ impl Registry {
         Ok(self.finder.ask(f)?)
     }
 
-    /// Registers the latest checkpoint of a run under this name.
-    pub(crate) fn add_run(&self, id: &str, folder: &Path) {
+    /// Registers the latest checkpoint of a run under this name. Returns whether there is one.
+    pub(crate) fn add_run(&self, id: &str, folder: &Path) -> bool {
         // Its path is that of the checkpoint: a run that continues gets another path, so that open agents are not
         // confused with it.
-        let Ok(path) = checkpoint::locate(folder, false) else { return };
-        let Ok(manifest) = checkpoint::manifest(&path) else { return };
+        let Ok(path) = checkpoint::locate(folder, false) else { return false };
+        let Ok(manifest) = checkpoint::manifest(&path) else { return false };
         let game = self.files.name_of(&manifest.game);
         let entry = Entry::of_checkpoint(id, &game, "learned by this server".into(), &path, &manifest);
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
@@ -390,6 +390,7 @@ impl Registry {
         all.push(entry);
         *entries = Arc::new(all);
         self.asked().clear();
+        true
     }
 
     /// Number of agents, without those of each game.

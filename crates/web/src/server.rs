@@ -27,8 +27,8 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -106,6 +106,8 @@ pub fn serve(
     std::thread::scope(|scope| {
         let has_ended = &has_ended;
         scope.spawn(move || find_for(games, &questions, has_ended));
+        // Joined and compressed before somebody asks.
+        scope.spawn(|| LazyLock::force(&adept_page::FILES));
         let registry = Arc::new(Registry::new(finder, games.names(), &options.agents, &options.published));
         let training = Arc::new(Training::new(options.runs.clone(), options.train));
         let app = Arc::new(App {
@@ -117,6 +119,7 @@ pub fn serve(
             document: api::document(&options.extras),
             compute: Compute::new(threads),
             training: training.clone(),
+            index: OnceLock::new(),
         });
         let done = runtime.block_on(listen(app.clone(), options, cancel, ready));
         has_ended.store(true, Ordering::Relaxed);
@@ -145,9 +148,11 @@ async fn listen(
     let address = listener.local_addr().map_err(failed)?;
     let token = options.token.clone().or_else(|| (!address.ip().is_loopback()).then(fresh_id));
     ready(address, token.as_deref());
+    // Only those with the token learn which games there are.
+    let index = if token.is_some() { get(page::bare_index) } else { get(page::index) };
     let checks = Arc::new(Guard { token, hosts: options.hosts.clone() });
     let routes = Router::new()
-        .route("/", get(page::index))
+        .route("/", index)
         .route("/page/{name}", get(page::file))
         .route("/favicon.ico", get(page::icon))
         .nest("/api/v1", api::routes())
@@ -155,6 +160,7 @@ async fn listen(
         .fallback(api::unknown)
         .layer(CatchPanicLayer::custom(Fault::from_panic))
         .layer(middleware::from_fn_with_state(app.clone(), api::without_folders))
+        .layer(middleware::from_fn(page::compressed))
         .layer(middleware::from_fn_with_state(checks, guard))
         .with_state(app);
     let service = TowerToHyperService::new(routes);

@@ -4,17 +4,20 @@ use crate::fault::{Fault, Kind};
 use crate::limits;
 use crate::registry::Registry;
 use crate::rule_files::config_without_folder;
-use adept_lab::template::{METHODS, template};
+use adept_lab::curves::{Reference, References};
+use adept_lab::template::{METHODS, architectures, template};
 use adept_lab::{AnyGame, Catalogue};
+use adept_model::Architecture;
 use adept_trainer::config::{Config, ConfigError, Source, parse};
-use adept_trainer::run::{Cancel, Silent, TrainOptions};
+use adept_trainer::run::{Cancel, Event, Observer, TrainOptions, record_of};
 use axum::http::StatusCode;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 use utoipa::ToSchema;
 
 /// A starter config.
@@ -27,6 +30,17 @@ pub(crate) struct Starter {
     key: String,
     /// Its length in games or samples.
     learns: u64,
+    /// The architectures that it can have.
+    architectures: Vec<Choice>,
+}
+
+/// A kind of architecture of a starter config.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Choice {
+    kind: &'static str,
+    about: &'static str,
+    /// Its part of the config. One of them is in the starter.
+    text: String,
 }
 
 /// A run started in this server.
@@ -36,6 +50,32 @@ struct ActiveRun {
     seed: u64,
     is_over: bool,
     failed: Option<String>,
+    live: Live,
+}
+
+/// What a run that learns here has told since its last checkpoint, which is all that its folder shows.
+#[derive(Clone, Default)]
+pub(crate) struct Live {
+    /// When it began or was resumed, and the seconds that it had learned before.
+    began: Option<(Instant, f64)>,
+    step: u64,
+    /// Measurements, as in the folder.
+    pub(crate) lines: Vec<Value>,
+    /// Reference values of its figure.
+    pub(crate) references: Option<References>,
+}
+
+impl Live {
+    /// The games or samples so far, and the seconds.
+    pub(crate) fn progress(&self) -> Option<(u64, f64)> {
+        self.began.map(|(began, before)| (self.step, before + began.elapsed().as_secs_f64()))
+    }
+
+    /// The references as names and values.
+    pub(crate) fn marks(references: Option<&References>) -> Vec<Value> {
+        let mark = |Reference { name, value }: &Reference| json!({ "name": name, "value": value });
+        references.into_iter().flat_map(References::all).map(mark).collect()
+    }
 }
 
 /// The runs of this server, by folder.
@@ -49,6 +89,8 @@ pub(crate) struct Training {
     /// The keys of recent requests, with their runs: a client repeats a request if the answer is lost.
     keys: Mutex<VecDeque<(String, PathBuf)>>,
     starters: Mutex<Option<Vec<Starter>>>,
+    /// Held while the references of a run are found.
+    comparing: Mutex<()>,
 }
 
 /// Settings of a request: numbers, booleans and lists of these, so that none can name a file.
@@ -113,7 +155,12 @@ fn starter(games: &dyn Catalogue, game: &str, method: &'static str) -> Option<St
     let (key, learns) = LENGTHS
         .iter()
         .find_map(|key| Some((format!("learn.{method}.{key}"), of_method.get(*key)?.as_integer()?)))?;
-    Some(Starter { game: config.game.rules, method, text, key, learns: learns.unsigned_abs() })
+    let about = |kind: &str| {
+        Architecture::KINDS.iter().find(|(known, _)| *known == kind).map_or("", |(_, about)| about)
+    };
+    let choices = architectures(&text, games).into_iter();
+    let architectures = choices.map(|(kind, text)| Choice { kind, about: about(kind), text }).collect();
+    Some(Starter { game: config.game.rules, method, text, key, learns: learns.unsigned_abs(), architectures })
 }
 
 fn source(text: &str, set: Vec<String>) -> Source {
@@ -129,6 +176,7 @@ impl Training {
             has_ended: AtomicBool::new(false),
             keys: Mutex::default(),
             starters: Mutex::default(),
+            comparing: Mutex::default(),
         }
     }
 
@@ -168,6 +216,11 @@ impl Training {
         self.all().get(folder).map_or((false, None), |going| (!going.is_over, going.failed.clone()))
     }
 
+    /// What a run that is learning in this server has told.
+    pub(crate) fn live(&self, folder: &Path) -> Option<Live> {
+        self.all().get(folder).filter(|going| !going.is_over).map(|going| going.live.clone())
+    }
+
     /// Runs without a folder, including those that failed before they had one: their folders, names and seeds.
     pub(crate) fn unseen(&self) -> Vec<(PathBuf, String, u64)> {
         let all = self.all();
@@ -205,7 +258,7 @@ impl Training {
         self: &Arc<Self>,
         registry: &Arc<Registry>,
         (game, method): (&str, Option<&str>),
-        (seed, key, settings): (u64, Option<&str>, &Settings),
+        (seed, key, settings, architecture): (u64, Option<&str>, &Settings, Option<String>),
     ) -> Result<PathBuf, Fault> {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, folder)) = keys.iter().find(|(known, _)| Some(&**known) == key) {
@@ -239,6 +292,10 @@ impl Training {
         };
         let (game, config) = registry.with_games(move |games| -> Result<_, Fault> {
             let text = template(&name, method, games)?;
+            let text = match architecture {
+                None => text,
+                Some(wanted) => with_architecture(&text, &wanted, games)?,
+            };
             let config = parse(&source(&text, set), games).map_err(|error| fault_of(&error))?;
             Ok((games.find(&config.game.rules)?, config))
         })??;
@@ -292,6 +349,8 @@ impl Training {
             ));
         }
         let cancel = Cancel::default();
+        let before =
+            if resume { record_of(&folder).ok().flatten().map_or(0.0, |record| record.seconds) } else { 0.0 };
         {
             let mut all = self.all();
             if self.has_ended.load(Ordering::Relaxed) {
@@ -311,27 +370,53 @@ impl Training {
                 all.retain(|_, going| !going.is_over);
             }
             let (name, seed) = (config.name.clone(), config.seed);
-            let going = ActiveRun { cancel: cancel.clone(), name, seed, is_over: false, failed: None };
+            let going = ActiveRun {
+                cancel: cancel.clone(),
+                name,
+                seed,
+                is_over: false,
+                failed: None,
+                live: Live::default(),
+            };
             all.insert(folder.clone(), going);
         }
         let (training, registry, place) = (self.clone(), registry.clone(), folder.clone());
         let id = self.id_of(&folder);
+        // Beside the run, which does not wait for them; those of one run at a time.
+        let (known, asked, of) = (game.clone(), config.clone(), (self.clone(), folder.clone()));
+        let compare = move || {
+            let (training, folder) = of;
+            let _turn = training.comparing.lock().unwrap_or_else(PoisonError::into_inner);
+            if training.look(&folder).0 && References::read(&folder).is_none() {
+                let references = known.references(&asked);
+                training.tell(&folder, |live| live.references = references);
+            }
+        };
         let learn = move || {
             let options =
                 TrainOptions { out: Some(place.clone()), resume, threads: 1, ..TrainOptions::default() };
             let done = EndGuard { training: &training, folder: &place };
-            let found = game.train(&config, config.seed, &options, &Silent, &cancel);
+            let watcher = Watcher { training: &training, folder: &place, before };
+            let found = game.train(&config, config.seed, &options, &watcher, &cancel);
             match found {
-                Ok((_, record)) if record.finished => registry.add_run(&id, &place),
+                Ok((_, record)) if record.finished => drop(registry.add_run(&id, &place)),
                 Ok(_) => {}
                 Err(error) => done.fail(error.to_string()),
             }
         };
         let thread = std::thread::Builder::new().name("learning".into()).spawn(learn);
+        let _ = std::thread::Builder::new().name("references".into()).spawn(compare);
         thread.map(drop).map_err(|error| {
             self.all().remove(&folder);
             Fault::busy(format!("no thread for it: {error}"))
         })
+    }
+
+    /// Notes what a run has told.
+    fn tell(&self, folder: &Path, note: impl FnOnce(&mut Live)) {
+        if let Some(going) = self.all().get_mut(folder) {
+            note(&mut going.live);
+        }
     }
 
     /// A free folder: `NAME-SEED`, or with a number after the name.
@@ -342,6 +427,47 @@ impl Training {
         let is_taken =
             |folder: &PathBuf| folder.exists() || all.get(folder).is_some_and(|going| !going.is_over);
         names.map(|name| self.runs.join(name)).find(|folder| !is_taken(folder))
+    }
+}
+
+/// Notes the progress and the measurements of a run.
+struct Watcher<'a> {
+    training: &'a Training,
+    folder: &'a Path,
+    before: f64,
+}
+
+impl Observer for Watcher<'_> {
+    fn event(&self, _: u64, event: Event<'_>) {
+        self.training.tell(self.folder, |live| match event {
+            Event::Started { from, .. } => {
+                live.began = Some((Instant::now(), self.before));
+                live.step = from;
+                live.lines.clear();
+            }
+            Event::Progress { step, .. } => live.step = step,
+            Event::Evaluated(found) => {
+                live.step = found.step;
+                live.lines.extend(serde_json::to_value(found));
+            }
+            Event::Preparing(_) | Event::SetBack { .. } | Event::Ended(_) => {}
+        });
+    }
+}
+
+/// A starter config with another architecture.
+fn with_architecture(text: &str, wanted: &str, games: &dyn Catalogue) -> Result<String, Fault> {
+    let all = architectures(text, games);
+    let own = all.iter().find(|(_, part)| text.contains(&**part));
+    match (own, all.iter().find(|(kind, _)| *kind == wanted)) {
+        (Some((_, own)), Some((_, part))) => Ok(text.replace(&**own, part)),
+        _ => {
+            let kinds: Vec<&str> = all.iter().map(|(kind, _)| *kind).collect();
+            Err(Fault::request(format!(
+                "no such architecture for this game: choose one of {}",
+                kinds.join(", ")
+            )))
+        }
     }
 }
 

@@ -24,7 +24,7 @@ fn browsers_and_clients_are_answered_until_it_is_stopped() {
     let page = get("/");
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("<title>adept</title>"), "{page}");
     // Every file that the page names exists.
-    for name in page.split("/page/").skip(1).filter_map(|rest| rest.split('"').next()) {
+    for name in page.split("\"/page/").skip(1).filter_map(|rest| rest.split('"').next()) {
         assert!(get(&format!("/page/{name}")).starts_with("HTTP/1.1 200"), "{name}");
     }
     assert!(get("/api/v1/agents?game=backgammon").contains("\"id\":\"pubeval\""));

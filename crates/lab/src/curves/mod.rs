@@ -31,6 +31,8 @@ pub struct Point {
     pub step: u64,
     /// The figure.
     pub value: f64,
+    /// Its 95 % interval, if it is an estimate.
+    pub ci95: Option<[f64; 2]>,
     /// Mean loss per sample since the previous measurement.
     pub loss: Option<f64>,
 }
@@ -70,12 +72,11 @@ fn opponent(config: &Config) -> Option<String> {
 
 /// Axis label of a config's figure.
 pub fn label(config: &Config) -> String {
-    let figure = config.figure();
-    figure.map_or("nothing measured".into(), |figure| figure.label(&opponent(config).unwrap_or_default()))
+    config.measure().unwrap_or("nothing measured".into())
 }
 
 /// Axis label of a config's loss.
-fn loss_label(config: &Config) -> String {
+pub fn loss_label(config: &Config) -> String {
     match config.head {
         HeadName::Outcomes => "log loss on what was learned from".into(),
         _ => "loss on what was learned from".into(),
@@ -87,8 +88,13 @@ fn loss_label(config: &Config) -> String {
 /// # Errors
 /// See [`measurements`].
 pub fn points(run: &Path, record: &Record) -> Result<Vec<Point>, ModelError> {
-    let Some(figure) = record.config.figure() else { return Ok(Vec::new()) };
-    let against = opponent(&record.config);
+    Ok(points_in(&record.config, &measurements(run, record)?))
+}
+
+/// The points of the figure in measurements of a run, in order.
+pub fn points_in(config: &Config, lines: &[Value]) -> Vec<Point> {
+    let Some(figure) = config.figure() else { return Vec::new() };
+    let against = opponent(config);
     let point = |line: &Value| -> Option<Point> {
         let value = match figure {
             Figure::Equity => {
@@ -99,20 +105,19 @@ pub fn points(run: &Path, record: &Record) -> Result<Vec<Point>, ModelError> {
             Figure::Matches => line["matches"][0]["score"].as_f64()?,
             Figure::Exploitability => line["exploitability"].as_f64()?,
         };
-        let point = Point { step: line["step"].as_u64()?, value, loss: line["loss"].as_f64() };
+        let [low, high] = [0, 1].map(|end| line["matches"][0]["ci95"][end].as_f64());
+        let ci95 = low.zip(high).filter(|_| figure == Figure::Matches).map(|(low, high)| [low, high]);
+        let point = Point { step: line["step"].as_u64()?, value, ci95, loss: line["loss"].as_f64() };
         (value.abs() < DRAWN).then_some(point)
     };
-    Ok(measurements(run, record)?.iter().filter_map(point).collect())
+    lines.iter().filter_map(point).collect()
 }
 
 /// The mean loss per sample between the measurements of a run, with the step of the later one.
-///
-/// # Errors
-/// See [`measurements`].
-fn losses(run: &Path, record: &Record) -> Result<Vec<(u64, f64)>, ModelError> {
+pub fn losses_in(lines: &[Value]) -> Vec<(u64, f64)> {
     let loss = |line: &Value| Some((line["step"].as_u64()?, line["loss"].as_f64()?));
     let is_drawn = |(_, loss): &(u64, f64)| loss.abs() < DRAWN;
-    Ok(measurements(run, record)?.iter().filter_map(loss).filter(is_drawn).collect())
+    lines.iter().filter_map(loss).filter(is_drawn).collect()
 }
 
 /// The mean curve of the runs of one experiment; `None` if they measure nothing.
@@ -129,7 +134,9 @@ pub fn curve(runs: &[(PathBuf, Record)], show: Show) -> Result<Option<Curve>, Mo
     let mut references = None;
     for (path, record) in runs {
         if figure.is_none() {
-            losses(path, record)?.iter().for_each(|(step, loss)| at.entry(*step).or_default().push(*loss));
+            losses_in(&measurements(path, record)?)
+                .iter()
+                .for_each(|(step, loss)| at.entry(*step).or_default().push(*loss));
             continue;
         }
         for point in points(path, record)? {

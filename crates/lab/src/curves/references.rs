@@ -9,7 +9,7 @@ use adept_game::Kit;
 use adept_ground::{files::Files, limits};
 use adept_model::ModelError;
 use adept_trainer::config::{Config, Examples, Figure};
-use adept_trainer::run::{Record, TrainError};
+use adept_trainer::run::{Score, TrainError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
@@ -62,7 +62,7 @@ impl References {
     }
 
     /// All references, from the weakest up.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Reference> {
+    pub fn all(&self) -> impl Iterator<Item = &Reference> {
         self.naive.iter().chain([&self.baseline, &self.best])
     }
 
@@ -86,13 +86,13 @@ impl References {
     }
 }
 
-/// The references of a run's figure; `None` if it measures nothing.
+/// The references of a run's figure; `None` if it measures nothing. Those of errors on positions need the score of the run at its end.
 ///
 /// Games against an opponent always have the same dice, and at most [`GAMES`] are played.
 pub(crate) fn of_game<G: Kit>(
     game: &G,
     config: &Config,
-    record: &Record,
+    last: Option<&Score>,
 ) -> Result<Option<References>, TrainError> {
     let against = config.evaluate_against().into_iter().next().unwrap_or_default();
     let at = |name: &str, value: f64| Reference { name: name.into(), value };
@@ -110,11 +110,11 @@ pub(crate) fn of_game<G: Kit>(
             Some(References::new(at("random play", tally.score(unit.as_ref())), best))
         }
         Some(Figure::Rms) => {
-            let Some(spread) = record.r#final.as_ref().and_then(|score| score.spread) else {
+            let Some(spread) = last.and_then(|score| score.spread) else {
                 return Ok(None);
             };
             // Labels from a file may be inexact.
-            let exact = record.r#final.as_ref().and_then(|score| score.exact);
+            let exact = last.and_then(|score| score.exact);
             let best = match config.learn.examples() {
                 Some(Examples::File(_)) if exact.is_none() => at("the labels", 0.0),
                 _ => at("exact", exact.unwrap_or(0.0)),

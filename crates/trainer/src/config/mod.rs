@@ -196,6 +196,12 @@ impl Config {
         Figure::ALL.into_iter().find(|figure| self.measures(figure.suite()))
     }
 
+    /// The name of its figure on an axis, with the opponent; `None` if nothing is measured.
+    pub fn measure(&self) -> Option<String> {
+        let against = self.evaluate_against().into_iter().next().unwrap_or_default();
+        self.figure().map(|figure| figure.label(&against))
+    }
+
     /// What its figure is measured on; `None` if nothing is measured.
     pub fn measured_on(&self) -> Option<MeasuredOn> {
         self.figure().map(|figure| figure.measured_on())

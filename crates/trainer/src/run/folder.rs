@@ -606,6 +606,8 @@ pub struct RunSummary {
     pub name: String,
     /// Seed.
     pub seed: u64,
+    /// Its game.
+    pub game: String,
     /// `finished`, `running` or `stopped`, or why the run cannot be read.
     pub status: String,
     /// Games learned from.
@@ -616,6 +618,9 @@ pub struct RunSummary {
     pub seconds: f64,
     /// Which figure is reported, such as `equity` or `rms`; `None` if nothing is measured.
     pub figure: Option<Figure>,
+    /// Its name on an axis, such as `equity against minimax`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
     /// The figure of the last checkpoint of a finished run.
     pub r#final: Option<f64>,
     /// The figure of the best checkpoint.
@@ -673,10 +678,12 @@ fn summary_of(path: &Path) -> RunSummary {
                 false => "stopped",
             }
             .into(),
+            game: r.config.game.rules.clone(),
             step: r.step,
             games: r.games,
             seconds: r.seconds,
             figure: r.config.figure(),
+            measure: r.config.measure(),
             r#final: r.r#final.map(|f| f.figure()),
             best: r.best.map(|b| b.figure()),
             name: r.name,
@@ -694,11 +701,13 @@ fn blank(path: &Path, status: String) -> RunSummary {
         run: path.into(),
         name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         seed: 0,
+        game: String::new(),
         status,
         step: 0,
         games: 0,
         seconds: 0.0,
         figure: None,
+        measure: None,
         r#final: None,
         best: None,
     }

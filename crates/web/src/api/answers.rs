@@ -533,6 +533,8 @@ pub(crate) struct Run {
     group: String,
     name: String,
     seed: u64,
+    /// Its game; empty if unknown.
+    game: String,
     /// `preparing`, `running`, `stopped`, `finished` or `failed`, or why it cannot be read.
     status: String,
     /// Games learned from.
@@ -543,26 +545,47 @@ pub(crate) struct Run {
     /// Name of the reported figure.
     #[schema(required)]
     figure: Option<String>,
+    /// The same with the opponent, as on the axis of its curve.
+    #[schema(required)]
+    measure: Option<String>,
     #[schema(required)]
     r#final: Option<f64>,
     #[schema(required)]
     best: Option<f64>,
+    /// The last measurement of a run that is learning in this server.
+    #[schema(required)]
+    latest: Option<f64>,
     /// Whether the run is learning in this server.
     here: bool,
     can_resume: bool,
     /// Error of a run that failed in this server.
     #[schema(required)]
     failed: Option<String>,
-    /// Quantity of the curve. This and the following fields exist only in answers about a single run.
-    measure: Option<String>,
-    /// Points `[step, number]`.
+    /// Points `[step, number]`. This and the following fields exist only in answers about a single run.
     curve: Option<Vec<Vec<f64>>>,
+    /// 95 % intervals `[step, low, high]` of points that are estimates.
+    intervals: Option<Vec<Vec<f64>>>,
+    /// Whether lower is better.
+    is_error: Option<bool>,
+    /// Values to compare the curve with, such as that of random play.
+    marks: Option<Vec<Mark>>,
+    /// Quantity of the loss.
+    loss_measure: Option<String>,
     /// Points `[step, number]`.
     loss: Option<Vec<Vec<f64>>>,
     /// Points `[step, [share of each expert, …]]`.
     shares: Option<Vec<Vec<Share>>>,
+    /// The maps of learned cells in the last checkpoint.
+    maps: Option<Vec<CellMap>>,
     /// The config, as TOML.
     config: Option<String>,
+}
+
+/// A value to compare with.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Mark {
+    name: String,
+    value: f64,
 }
 
 /// A step, or the share of each expert at that step.

@@ -18,6 +18,7 @@ use crate::plays::Plays;
 use crate::registry::{OpenGame, Registry};
 use crate::training::Training;
 use adept_arena::inspect::Detail;
+use adept_page::File;
 use adept_play::{AgentText, GameAbout};
 use axum::body::{self, Body};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
@@ -30,7 +31,7 @@ use axum::{Json, Router};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use utoipa::OpenApi;
 
 /// State shared by all requests.
@@ -44,6 +45,8 @@ pub(crate) struct App {
     pub(crate) document: Value,
     pub(crate) compute: Compute,
     pub(crate) training: Arc<Training>,
+    /// The page with the list of games, once somebody has asked for it.
+    pub(crate) index: OnceLock<File>,
 }
 
 pub(crate) type Shared = State<Arc<App>>;
@@ -230,15 +233,25 @@ async fn status(State(app): Shared) -> Answer {
 /// Lists the games, or returns one of them, whose name may have any parameters.
 #[utoipa::path(get, path = "/api/v1/games", params(("name" = Option<String>, Query, description = "A game")), responses((status = 200, description = "`games`: each with its name, players, unit, classes of results and rules", body = answers::Games)))]
 async fn games(State(app): Shared, QueryParams(of): QueryParams<OfName>) -> Answer {
+    listed(&app, of.name).await.map(Json)
+}
+
+/// The answer about one game, or about all.
+async fn listed(app: &Arc<App>, of: Option<String>) -> Result<Value, Fault> {
     let all = |app: &Arc<App>| {
         let found = |name: String| {
             let found = app.registry.find(&name)?;
             Ok(GameAbout { name: found.info.name.clone(), ..found.room.about() })
         };
-        let names = of.name.map_or_else(|| app.registry.games(), |name| vec![name]);
+        let names = of.map_or_else(|| app.registry.games(), |name| vec![name]);
         names.into_iter().map(found).collect::<Result<Vec<_>, Fault>>()
     };
-    Ok(Json(json!({ "games": app.run(all).await? })))
+    Ok(json!({ "games": app.clone().run(all).await? }))
+}
+
+/// The answer about all games, as the page holds it.
+pub(crate) async fn games_text(app: &Arc<App>) -> Result<String, Fault> {
+    Ok(listed(app, None).await?.to_string())
 }
 
 #[derive(Deserialize)]

@@ -5,10 +5,12 @@ use super::{Answer, App, Id, JsonBody, Shared};
 use crate::fault::Fault;
 use crate::limits;
 use crate::rule_files::config_without_folder;
-use crate::training::Settings;
-use adept_lab::curves::{self, Curve, Show, curves};
+use crate::training::{Live, Settings};
+use adept_lab::curves::{self, References};
+use adept_lab::gates::{self, CellMap};
 use adept_lab::report::shares_in;
-use adept_trainer::run::{RunSummary, list_runs, measurements, record_of};
+use adept_trainer::config::Figure;
+use adept_trainer::run::{Record, RunSummary, list_runs, measurements, record_of};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -26,9 +28,22 @@ fn all(app: &App) -> Result<Vec<RunSummary>, Fault> {
     // Runs that are still being prepared.
     for (run, name, seed) in unseen {
         let status = if app.training.look(&run).1.is_some() { "failed" } else { "preparing" };
-        let (step, games, seconds, figure, r#final, best) = Default::default();
+        let (game, step, games, seconds, figure, measure, r#final, best) = Default::default();
         let status = status.into();
-        runs.push(RunSummary { run, name, seed, status, step, games, seconds, figure, r#final, best });
+        runs.push(RunSummary {
+            run,
+            name,
+            seed,
+            status,
+            game,
+            step,
+            games,
+            seconds,
+            figure,
+            measure,
+            r#final,
+            best,
+        });
     }
     Ok(runs)
 }
@@ -53,9 +68,24 @@ fn shown(app: &App, run: &RunSummary) -> Value {
         let can_resume = app.training.is_open && run.status == "stopped" && !is_here;
         fields.insert("can_resume".into(), can_resume.into());
         let failed = failed.filter(|_| run.status != "finished");
+        fields.insert("game".into(), app.registry.files.name_of(&run.game).into());
+        fields.entry("measure").or_insert(Value::Null);
+        // The folder shows the last checkpoint.
+        let live = app.training.live(&run.run);
+        if let Some((step, seconds)) = live.as_ref().and_then(Live::progress) {
+            fields.insert("step".into(), step.max(run.step).into());
+            fields.insert("seconds".into(), seconds.max(run.seconds).into());
+        }
+        fields.insert("latest".into(), json!(live.and_then(|live| latest(run, &live))));
         fields.insert("failed".into(), failed.map(|why| app.registry.files.without_folders(&why)).into());
     }
     shown
+}
+
+/// The figure of the last measurement that a run has told.
+fn latest(run: &RunSummary, live: &Live) -> Option<f64> {
+    let record = record_of(&run.run).ok()??;
+    Some(curves::points_in(&record.config, live.lines.last().map(std::slice::from_ref)?).last()?.value)
 }
 
 /// Lists the runs under `checkpoints/runs`, as `adept runs list --json`.
@@ -70,38 +100,50 @@ pub(crate) async fn list(State(app): Shared) -> Answer {
 
 /// Returns a run with its curves.
 #[utoipa::path(get, path = "/api/v1/runs/{id}", operation_id = "look_at_run", params(("id" = String, Path)),
-    responses((status = 200, description = "The run, `measure` in words, `curve` and `loss` as `[step, number]`, `shares` of experts as `[step, [share, …]]`, and its `config`", body = Run), (status = 404, description = "No such run", body = Refused)))]
+    responses((status = 200, description = "The run, `curve` and `loss` as `[step, number]`, `intervals` of the curve as `[step, low, high]`, `marks` to compare it with, `shares` of experts as `[step, [share, …]]`, and its `config`", body = Run), (status = 404, description = "No such run", body = Refused)))]
 pub(crate) async fn look(State(app): Shared, Id(id): Id) -> Answer {
     app.run(move |app| {
         let run = &found(app, &id)?;
         let mut answer = shown(app, run);
-        let drawn =
-            |show| curves(std::slice::from_ref(&run.run), show).unwrap_or_default().into_iter().next();
-        let points = |curve: &Curve| -> Vec<Value> {
-            thinned(curve.points.iter().map(|point| json!([point.step, point.mean])).collect())
-        };
-        let curve = drawn(Show::Values);
-        answer["measure"] = json!(curve.as_ref().map(|curve| curves::label(&curve.config)));
-        answer["curve"] = json!(curve.as_ref().map(points).unwrap_or_default());
-        answer["loss"] = json!(drawn(Show::Loss).as_ref().map(points).unwrap_or_default());
-        answer["shares"] = json!(shares(run));
+        let record = record_of(&run.run).ok().flatten();
+        let live = app.training.live(&run.run).unwrap_or_default();
+        let lines = record.as_ref().map(|record| lines(run, record, &live)).unwrap_or_default();
+        let config = record.as_ref().map(|record| &record.config);
+        let points = config.map(|config| curves::points_in(config, &lines)).unwrap_or_default();
+        answer["curve"] = thinned(points.iter().map(|point| json!([point.step, point.value])));
+        let interval = |point: &curves::Point| point.ci95.map(|[low, high]| json!([point.step, low, high]));
+        answer["intervals"] = thinned(points.iter().filter_map(interval));
+        answer["loss"] = thinned(curves::losses_in(&lines).into_iter().map(|point| json!(point)));
+        answer["loss_measure"] = json!(config.map(curves::loss_label));
+        answer["is_error"] = json!(run.figure.is_some_and(Figure::is_error));
+        let kept = References::read(&run.run);
+        answer["marks"] = Live::marks(kept.as_ref().or(live.references.as_ref())).into();
+        answer["shares"] = thinned(shares_in(&lines).into_iter().map(|point| json!(point)));
         let config =
             adept_ground::limits::read_text(&run.run.join("config.toml"), adept_ground::limits::CONFIG_BYTES);
-        answer["config"] = json!(config.ok().map(|text| config_without_folder(&text)));
+        let config = config.ok();
+        // Only then it is worth reading the checkpoint.
+        let has_cells = config.as_ref().is_some_and(|text| text.contains(".cells]"));
+        let maps = if has_cells { gates::cell_maps(&run.run).unwrap_or_default() } else { Vec::new() };
+        let is_drawn = |map: &&CellMap| map.cells.iter().map(Vec::len).sum::<usize>() <= limits::CELLS;
+        answer["maps"] = json!(maps.iter().filter(is_drawn).collect::<Vec<_>>());
+        answer["config"] = json!(config.map(|text| config_without_folder(&text)));
         Ok(Json(answer))
     })
     .await
 }
 
-/// The shares of experts by step; empty without experts.
-fn shares(run: &RunSummary) -> Vec<Value> {
-    let Ok(Some(record)) = record_of(&run.run) else { return Vec::new() };
-    let lines = measurements(&run.run, &record).unwrap_or_default();
-    thinned(shares_in(&lines).into_iter().map(|(step, shares)| json!([step, shares])).collect())
+/// The measurements of a run: those in its folder, and those that it has told since.
+fn lines(run: &RunSummary, record: &Record, live: &Live) -> Vec<Value> {
+    let mut lines = measurements(&run.run, record).unwrap_or_default();
+    let last = lines.last().and_then(|line| line["step"].as_u64());
+    lines.extend(live.lines.iter().filter(|line| line["step"].as_u64() > last).cloned());
+    lines
 }
 
 /// Thins points to a displayable number, keeping the last one.
-fn thinned(points: Vec<Value>) -> Vec<Value> {
+fn thinned(points: impl Iterator<Item = Value>) -> Value {
+    let points: Vec<Value> = points.collect();
     let last = points.len().saturating_sub(1);
     let step = points.len().div_ceil(limits::POINTS).max(1);
     points
@@ -114,7 +156,7 @@ fn thinned(points: Vec<Value>) -> Vec<Value> {
 
 /// Lists the starter configs for new runs.
 #[utoipa::path(get, path = "/api/v1/starters",
-    responses((status = 200, description = "`starters`, each with `game`, `method`, `text`, its length `learns` and the `key` of that; and whether the server `may_train`", body = Starters)))]
+    responses((status = 200, description = "`starters`, each with `game`, `method`, `text`, its length `learns` and the `key` of that, and the `architectures` that it can have; and whether the server `may_train`", body = Starters)))]
 pub(crate) async fn starters(State(app): Shared) -> Answer {
     app.run(move |app| {
         let starters = app.training.starters(&app.registry)?;
@@ -139,6 +181,8 @@ pub(crate) struct Start {
     #[serde(default)]
     #[schema(value_type = Object)]
     settings: Settings,
+    /// Kind of architecture, such as `hme`: one of the starter's `architectures`.
+    architecture: Option<String>,
 }
 
 /// Starts a run from the starter config of a game. It learns until it ends or is stopped.
@@ -150,7 +194,7 @@ pub(crate) async fn start(
 ) -> Result<(StatusCode, Json<Value>), Fault> {
     app.run(move |app| {
         let what = (&*asked.game, asked.method.as_deref());
-        let how = (asked.seed.unwrap_or(1), asked.key.as_deref(), &asked.settings);
+        let how = (asked.seed.unwrap_or(1), asked.key.as_deref(), &asked.settings, asked.architecture);
         let folder = app.training.start(&app.registry, what, how)?;
         Ok((StatusCode::ACCEPTED, Json(json!({ "id": app.training.id_of(&folder) }))))
     })
@@ -162,22 +206,29 @@ pub(crate) async fn start(
 enum Order {
     Stop,
     Resume,
+    Play,
 }
 
-/// Stops a run, which saves first (`/stop`), or resumes a stopped one (`/resume`).
+/// Stops a run, which saves first (`/stop`), resumes a stopped one (`/resume`), or makes an agent of its latest checkpoint, which then has its
+/// name (`/play`).
 #[utoipa::path(post, path = "/api/v1/runs/{id}/{order}", operation_id = "order_run",
-    params(("id" = String, Path), ("order" = String, Path, description = "`stop` or `resume`")),
-    responses((status = 202, description = "Its `id`", body = Begun), (status = 404, description = "The run is not learning in this server", body = Refused)))]
+    params(("id" = String, Path), ("order" = String, Path, description = "`stop`, `resume` or `play`")),
+    responses((status = 202, description = "Its `id`", body = Begun), (status = 404, description = "The run is not learning in this server, or has no checkpoint yet", body = Refused)))]
 pub(crate) async fn order(State(app): Shared, Id(path): Id) -> Result<(StatusCode, Json<Value>), Fault> {
-    let orders = [("/stop", Order::Stop), ("/resume", Order::Resume)];
+    let orders = [("/stop", Order::Stop), ("/resume", Order::Resume), ("/play", Order::Play)];
     let named =
         orders.into_iter().find_map(|(end, order)| Some((path.strip_suffix(end)?.to_string(), order)));
-    let (id, order) = named.ok_or_else(|| Fault::missing("a run takes `/stop` and `/resume`"))?;
+    let (id, order) = named.ok_or_else(|| Fault::missing("a run takes `/stop`, `/resume` and `/play`"))?;
     app.run(move |app| {
         match order {
             // By name only: it may have no folder yet.
             Order::Stop => app.training.stop(&app.training.runs.join(&id))?,
             Order::Resume => app.training.resume(&app.registry, &found(app, &id)?.run)?,
+            Order::Play => {
+                if !app.registry.add_run(&id, &found(app, &id)?.run) {
+                    return Err(Fault::missing("this run has no checkpoint yet"));
+                }
+            }
         }
         Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
     })

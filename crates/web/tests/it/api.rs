@@ -8,6 +8,8 @@ use adept_builtin::declared::Declared;
 use adept_trainer::config::One;
 use adept_web::ServeOptions;
 use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
 const OPENING: &str = "24:2 13:5 8:3 6:5/24:2 13:5 8:3 6:5 31";
 
@@ -654,6 +656,11 @@ fn runs_learn_here_and_are_stopped() {
     };
     let done = wait("my-tictactoe-td-3", "finished");
     assert_eq!(done["curve"].as_array().unwrap().len(), 4);
+    // The list calls the figure as the run does.
+    assert_eq!(done["measure"], "equity against ttt");
+    assert_eq!(server.get("/runs").1["runs"][0]["measure"], done["measure"]);
+    assert_eq!((&done["is_error"], &done["intervals"]), (&json!(false), &json!([])));
+    assert_eq!(done["marks"][0]["name"], "random play");
     assert_eq!(done["group"], "my-tictactoe-td");
     assert!(done["config"].as_str().unwrap().contains("hidden = [4]"), "{}", done["config"]);
     // It plays at once.
@@ -668,10 +675,25 @@ fn runs_learn_here_and_are_stopped() {
     for _ in 0..100 {
         assert_eq!(server.get(&format!("/runs/{id}")).0, 200);
     }
+    // It moves, and has references, before its first checkpoint.
+    let moves = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let found = look(id);
+        found["step"].as_u64() > Some(0)
+            && found["latest"].is_number()
+            && found["curve"][0][1].is_number()
+            && found["marks"][0]["name"] == "random play"
+    });
+    assert!(moves, "{}", look(id));
     assert_eq!(server.post(&format!("/runs/{id}/resume"), &json!({})).0, 503);
     assert_eq!(server.post(&format!("/runs/{id}/stop"), &json!({})).0, 202);
     let stopped = wait(id, "stopped");
     assert_eq!(stopped["can_resume"], true);
+    // Its latest checkpoint plays, though it has not ended.
+    let stand = json!({ "game": stopped["game"], "opponent": id, "seat": 1, "seed": 1 });
+    assert_eq!(server.post("/plays", &stand).0, 404);
+    assert_eq!(server.post(&format!("/runs/{id}/play"), &json!({})).0, 202);
+    assert_eq!(server.post("/plays", &stand).0, 201);
     assert_eq!(server.post(&format!("/runs/{id}/resume"), &json!({})).0, 202);
     assert_eq!(server.post(&format!("/runs/{id}/stop"), &json!({})).0, 202);
     wait(id, "stopped");
@@ -693,6 +715,21 @@ fn runs_learn_here_and_are_stopped() {
         let message = refused["error"]["message"].as_str().unwrap();
         assert!((400..500).contains(&status) && message.contains(part), "{status}: {message}");
     }
+    // Another architecture of those that the starter can have.
+    let kinds: Vec<&str> =
+        own["architectures"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"mlp") && kinds.contains(&"hme") && kinds.contains(&"meta_pi"), "{kinds:?}");
+    let mut mixture = run(json!({ "learn.td.games": 500, "architecture.hme.experts": 3 }));
+    mixture["architecture"] = "hme".into();
+    let id = server.done("/runs", &mixture)["id"].as_str().unwrap().to_string();
+    let mixture = wait(&id, "finished");
+    assert!(mixture["config"].as_str().unwrap().contains("experts = 3"), "{}", mixture["config"]);
+    assert_eq!(mixture["shares"][0][1].as_array().unwrap().len(), 3);
+    let mut unknown = run(json!({}));
+    unknown["architecture"] = "file".into();
+    let (status, refused) = server.post("/runs", &unknown);
+    assert!(status == 400 && refused.to_string().contains("choose one of mlp, hme"), "{refused}");
+
     let seed = json!({ "game": "tictactoe", "seed": u64::MAX });
     assert_eq!(server.post("/runs", &seed).0, 422);
     let file = json!({ "game": "file:/etc/passwd" });
@@ -702,9 +739,66 @@ fn runs_learn_here_and_are_stopped() {
     server.post(&format!("/runs/{id}/resume"), &json!({}));
     drop(server);
     let runs = adept_trainer::run::list_runs(folder.path()).unwrap();
-    assert_eq!(runs.iter().map(|run| &*run.status).collect::<Vec<_>>(), ["finished", "stopped"]);
+    let mut states: Vec<&str> = runs.iter().map(|run| &*run.status).collect();
+    states.sort_unstable();
+    assert_eq!(states, ["finished", "finished", "stopped"]);
     // The next server goes on with the game against the run.
     assert_eq!(Server::with(options).get(&format!("/plays/{}", play["id"].as_str().unwrap())), (200, play));
+}
+
+/// The head of an answer as a person reads it, and its body as bytes.
+fn whole(server: &Server, path: &str, headers: &[(&str, &str)]) -> (String, Vec<u8>) {
+    let mut request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", server.address);
+    headers.iter().for_each(|(name, value)| request += &format!("{name}: {value}\r\n"));
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.write_all(format!("{request}\r\n").as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|part| part == b"\r\n\r\n").unwrap();
+    (String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase(), answer[end + 4..].to_vec())
+}
+
+#[test]
+fn files_are_compressed_and_sent_once() {
+    let server = Server::start();
+    let gzip = ("Accept-Encoding", "deflate, gzip;q=0.9, br");
+    let tag_of = |head: &str| head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_string();
+    for path in ["/", "/page/app.js", "/page/style.css"] {
+        let (plain_head, plain) = whole(&server, path, &[]);
+        let (head, packed) = whole(&server, path, &[gzip]);
+        assert!(head.contains("content-encoding: gzip") && head.contains("vary: accept-encoding"), "{head}");
+        assert!(!plain_head.contains("content-encoding") && packed.len() < plain.len() / 2, "{path}");
+        let mut text = Vec::new();
+        flate2::read::GzDecoder::new(&*packed).read_to_end(&mut text).unwrap();
+        assert!(text == plain, "{path}");
+        let tag = tag_of(&head);
+        assert_ne!(tag, tag_of(&plain_head));
+        let (again, nothing) = whole(&server, path, &[gzip, ("If-None-Match", &tag)]);
+        assert!(again.starts_with("http/1.1 304") && nothing.is_empty() && tag_of(&again) == tag, "{again}");
+        assert!(whole(&server, path, &[gzip, ("If-None-Match", "\"other\"")]).0.starts_with("http/1.1 200"));
+        assert!(!whole(&server, path, &[("Accept-Encoding", "gzip;q=0")]).0.contains("content-encoding"));
+    }
+    // Answers: large ones only.
+    let (head, packed) = whole(&server, "/api/v1/games", &[gzip]);
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&*packed).read_to_string(&mut text).unwrap();
+    assert!(head.contains("content-encoding: gzip"), "{head}");
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), server.get("/games").1);
+    assert!(!whole(&server, "/api/v1/status", &[gzip]).0.contains("content-encoding"));
+}
+
+#[test]
+fn the_page_has_the_list_of_games_unless_a_token_is_needed() {
+    let held = |server: &Server| {
+        let page = server.raw("GET /");
+        let (_, rest) = page.split_once("id=\"games\">").unwrap();
+        rest.split_once("</script>").unwrap().0.replace("\\u003c", "<")
+    };
+    let server = Server::start();
+    assert_eq!(serde_json::from_str::<Value>(&held(&server)).unwrap(), server.get("/games").1);
+    // The policy allows its script by the hash.
+    assert!(server.raw("GET /").contains("script-src 'self' 'sha256-"));
+    assert_eq!(held(&Server::with(ServeOptions { token: Some("secret".into()), ..options() })), "");
 }
 
 #[test]
