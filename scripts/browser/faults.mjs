@@ -102,6 +102,21 @@ await page.click('text=with the same settings');
 await page.waitForSelector('.bg-board');
 check('a new game with the same settings', !page.url().includes(id));
 
+// A browser that can keep nothing plays all the same.
+const full = await browser.newContext({ reducedMotion: 'reduce' });
+await full.addInitScript(() => {
+  Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };
+});
+const keepsNothing = await open(full);
+await keepsNothing.goto(page.url());
+await keepsNothing.waitForSelector('.bg-board');
+await keepsNothing.click('text=Resign');
+await keepsNothing.locator('dialog button').first().click();
+await keepsNothing.waitForSelector('.status.lost');
+await keepsNothing.goto(`${base}/#/games`);
+await keepsNothing.waitForSelector('text=There are none yet');
+await full.close();
+
 // Errors of the server are shown.
 await page.goto(`${base}/#/new/backgammon?from=nonsense`);
 await page.waitForSelector('form.begin');
@@ -114,10 +129,10 @@ await page.waitForSelector('h1:has-text("did not work")');
 await page.goto(`${base}/#/position/backgammon?agent=small-88-24&p=${encodeURIComponent('4HPwATDgc/ABMA 31')}`);
 await page.waitForSelector('.candidate');
 check('the best move', (await page.locator('.candidate').first().textContent()).includes('8/5 6/5'));
-await page.click('text=Roll out');
+await page.getByRole('button', { name: 'Roll out' }).click();
 await page.waitForSelector('.text-side .equity >> nth=1', { timeout: 120_000 });
 await page.selectOption('select[aria-label="Games to play out"]', '5184');
-await page.click('text=Roll out');
+await page.getByRole('button', { name: 'Roll out' }).click();
 await page.click('text=Cancel');
 await page.waitForFunction(() => !document.querySelector('progress'), null, { timeout: 60_000 });
 await page.click('text=Play from here');

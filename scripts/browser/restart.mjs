@@ -133,6 +133,17 @@ for (const harm of [() => writeFileSync(file, '{"format":'), () => rmSync(join(S
   await move();
   check('a lost game is written again', JSON.parse(readFileSync(file)).actions.length > 2);
 }
+
+// An older file, as after a failure of the whole machine.
+const older = readFileSync(file);
+await move();
+await kill();
+writeFileSync(file, older);
+await start();
+const newest = await count();
+await page.reload();
+await page.waitForSelector('.bg-board');
+check('the browser has the last moves', (await count()) === newest);
 check('no other game is there', readdirSync(join(SERVED, 'checkpoints', 'plays')).length === 1);
 
 // The list of games: files, the link, and the end of a game.

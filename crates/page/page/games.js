@@ -2,14 +2,14 @@
 
 import { get, post, remove } from './api.js';
 import { inBlinds, picture, titleOf, variantOf } from './boards.js';
-import { button, h, put } from './dom.js';
+import { button, h, keepFocus, put } from './dom.js';
 import { announce, ask, tell } from './frame.js';
 import { copyOf, forgetPlay, isLost, knownPlays, restorePlay, tellTabs } from './saves.js';
 
 export async function gamesView(root, _, signal) {
   draw(root, signal);
   // Games in other tabs go on.
-  addEventListener('storage', ({ key }) => key === 'adept.plays' && draw(root, signal), { signal });
+  addEventListener('storage', ({ key }) => key === 'adept.plays' && keepFocus(root, () => draw(root, signal)), { signal });
   return 'Your games';
 }
 
@@ -26,10 +26,10 @@ function draw(root, signal) {
 }
 
 function item(play, root, signal) {
-  const { id, game, opponent, over, result, when, utility } = play;
+  const { id, game, opponent, over, result, score, when, utility, lost } = play;
   const title = [titleOf(game), variantOf(game)].filter(Boolean).join(' · ');
   const name = `${title} against ${opponent}`;
-  const label = (does) => ({ 'aria-label': `${does}: ${name}` });
+  const label = (does) => ({ 'aria-label': `${does}: ${name}`, 'data-key': `${does} ${id}` });
   const kind = !over ? '' : utility > 0 ? 'won' : utility < 0 ? 'lost' : '';
   return h(
     'li',
@@ -39,8 +39,9 @@ function item(play, root, signal) {
       'div',
       null,
       h('h3', null, title),
-      h('p', { class: 'quiet' }, `against ${opponent}`, when && [' · ', h('time', { datetime: new Date(when).toISOString(), title: new Date(when).toLocaleString() }, ago(when))]),
+      h('p', { class: 'quiet' }, `against ${opponent}`, !over && score && ` · score ${score}`, when && [' · ', h('time', { datetime: new Date(when).toISOString(), title: new Date(when).toLocaleString() }, ago(when))]),
       over && h('p', { class: kind }, inBlinds(result ?? 'The game is over.')),
+      lost && h('p', { class: 'quiet' }, 'This server does not have it.'),
     ),
     h(
       'div',
@@ -118,6 +119,7 @@ export function sharePlay(play, signal) {
       play.history && save(`Save as .${play.history}`, saveHistory),
       (play.over || copyOf(play.id)) && save('Save as JSON', saveRecord)),
     !play.over && !copyOf(play.id) && h('p', { class: 'quiet' }, 'A game with hidden cards or dice can be saved when it is over.'),
+    play.stored === false && h('p', { class: 'quiet' }, 'This server keeps games in memory only: a restart loses them.'),
     button('Close', () => dialog.close(), { class: 'main' }),
   );
 }
@@ -137,7 +139,7 @@ function askToDelete(play, name, root, signal) {
   const dialog = dialogOf(
     'Delete this game?',
     h('p', null, `${name}. It is deleted in the server too, and cannot be restored.`),
-    h('div', { class: 'row' }, button('Delete', (event) => ask(event.target, drop)), button('Keep', () => dialog.close(), { class: 'main' })),
+    h('div', { class: 'row' }, button('Delete', (event) => ask(event.target, drop)), button('Keep', () => dialog.close(), { class: 'main', autofocus: true })),
   );
 }
 

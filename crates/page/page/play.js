@@ -5,7 +5,7 @@ import { agents, gameInfo, games, get, post } from './api.js';
 import { boardFor, inBlinds, isCheckers, seatName, titleOf, variantOf } from './boards.js';
 import { button, calm, h, kept, put } from './dom.js';
 import { announce, ask, showRules, tell } from './frame.js';
-import { forgetPlay, hearTabs, isLost, knownPlays, remember, restorePlay, tellTabs } from './saves.js';
+import { copyOf, hearTabs, isLost, knownPlays, markLost, remember, restorePlay, tellTabs } from './saves.js';
 import { Thoughts, unitOf } from './thoughts.js';
 
 const PAUSE = { chance: 420, move: 620, all: 4000 };
@@ -19,17 +19,14 @@ export async function beginPlay(settings, signal) {
   location.hash = `#/play/${fresh.id}`;
 }
 
-const RESTORED = 'The server had lost this game. It is restored from the copy in this browser.';
-
-/** A game from the server, which gets it back from this browser if it has lost it. */
+/** A game from the server, which gets it back from this browser if it has lost it, or its last moves. */
 async function look(id, signal) {
   try {
-    return await get(`/plays/${id}`, signal);
+    const play = await get(`/plays/${id}`, signal);
+    return copyOf(id)?.turn > play.turn ? await restorePlay(id, null, signal).catch(() => play) : play;
   } catch (error) {
     if (!isLost(error)) throw error;
-    const play = await restorePlay(id, error, signal);
-    tell(RESTORED, false);
-    return play;
+    return restorePlay(id, error, signal);
   }
 }
 
@@ -66,8 +63,7 @@ function gone(root, id, signal, { status, message }) {
       h('a', { class: 'button', href: '#/games' }, 'Your games'),
     ),
   );
-  // Only a game that is nowhere leaves the list.
-  if (status === 404) forgetPlay(id);
+  if (status === 404) markLost(id);
 }
 
 class PlayView {
@@ -337,21 +333,21 @@ class PlayView {
   async resume(error, send, move) {
     const { id, turn, seat, events } = this.play;
     if (error.status === 409) {
-      const play = await get(`/plays/${id}`, this.signal);
+      const play = await look(id, this.signal);
+      if (play.turn === turn) return send();
       const next = play.events[events.length];
       // A move that was made, and whose answer was lost, needs no words.
       if (next?.player !== seat || next.move !== move) tell('This game went on in another tab or browser. Your move was not made; this is the position now.', false);
       return play;
     }
     if (!isLost(error)) throw error;
-    let play;
     try {
-      play = await restorePlay(id, error, this.signal);
+      const play = await restorePlay(id, error, this.signal);
+      return play.turn === turn ? send() : play;
     } catch (refused) {
       if (isLost(refused)) gone(this.root, id, this.signal, refused);
       throw refused;
     }
-    return play.turn === turn ? send() : play;
   }
 
   drawSteps() {

@@ -57,7 +57,7 @@ const card = ([first, ...variants]) => h(
 /** Offers the last game that is not over, if the server has it or this browser can restore it. */
 async function offerResume(place, signal) {
   const all = knownPlays();
-  const last = all.find((play) => !play.over);
+  const last = all.find((play) => !play.over && !play.lost);
   const play = last && await get(`/plays/${last.id}`, signal).catch((error) => isLost(error) && copyOf(last.id));
   if (!all.length) return;
   put(

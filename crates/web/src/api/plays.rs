@@ -41,7 +41,7 @@ pub(crate) struct Begin {
 
 /// Starts a game, or restores one that the server no longer has.
 #[utoipa::path(post, path = "/api/v1/plays", operation_id = "begin_play", request_body = Begin,
-    responses((status = 201, description = "The game as the person sees it, with its `id`", body = Play), (status = 409, description = "The server has the game of this `id`", body = Refused), (status = 422, description = "The record leads to another position", body = Refused), (status = 429, description = "The client plays too many games", body = Refused), (status = 503, description = "Too many games", body = Refused)))]
+    responses((status = 201, description = "The game as the person sees it, with its `id`", body = Play), (status = 409, description = "The server has the game of this `id`, and no later copy was sent", body = Refused), (status = 422, description = "The record leads to another position", body = Refused), (status = 429, description = "The client plays too many games", body = Refused), (status = 503, description = "Too many games", body = Refused)))]
 pub(crate) async fn begin(
     State(app): Shared,
     client: Client,
@@ -89,13 +89,34 @@ async fn restore(
             return Err(Fault::request("this is not an `id` of a game"));
         }
         // A file that is damaged, or leads elsewhere, is no reason to refuse a good copy.
-        if opened(&app, client, id).await.is_ok() {
-            return Err(already_there());
+        if let Ok(play) = opened(&app, client, id).await {
+            let held = held(&app, id, play).await?;
+            return replace(app, id.clone(), held, record).await;
         }
     }
     app.run(move |app| {
         let play = repeated(app, &record)?;
         added(app, client, &id.unwrap_or_else(fresh_id), play)
+    })
+    .await
+}
+
+/// Replaces a game by a later copy of it: a machine that failed may have lost the last moves.
+async fn replace(
+    app: Arc<App>,
+    id: String,
+    mut held: OwnedMutexGuard<Box<dyn AnyPlay>>,
+    record: Record,
+) -> Result<(StatusCode, Json<Value>), Fault> {
+    app.run(move |app| {
+        let here = as_asked(app, held.record());
+        let is_same = |a: &Record, b: &Record| (&a.game, a.seed, a.seat) == (&b.game, b.seed, b.seat);
+        if here.turn >= record.turn || !is_same(&here, &record) {
+            return Err(already_there());
+        }
+        *held = repeated(app, &record)?;
+        save(app, &id, held.record());
+        Ok((StatusCode::CREATED, Json(shown(app, &id, held.view()))))
     })
     .await
 }
@@ -111,10 +132,11 @@ fn added(
     id: &str,
     play: Box<dyn AnyPlay>,
 ) -> Result<(StatusCode, Json<Value>), Fault> {
-    let (view, record) = (play.view(), play.record());
-    app.plays.add(client, id, play)?.ok_or_else(already_there)?;
-    save(app, id, record);
-    Ok((StatusCode::CREATED, Json(shown(app, id, view))))
+    let play = app.plays.add(client, id, play)?.ok_or_else(already_there)?;
+    // A request that knows the identifier of a restored game must not come between.
+    let play = play.blocking_lock();
+    save(app, id, play.record());
+    Ok((StatusCode::CREATED, Json(shown(app, id, play.view()))))
 }
 
 /// Plays a game of a record again.

@@ -155,6 +155,17 @@ fn a_browser_restores_a_game_that_the_server_has_lost() {
     server.delete(&path(&play));
     assert_eq!(server.post("/plays", &copy), (201, play.clone()));
     assert_eq!(server.get(&path(&play)), (200, play.clone()));
+    // A later copy replaces the game, as after a failure of the machine; an earlier one and that of another game do not.
+    let later = go_on(&server, play.clone(), 2);
+    assert_eq!(server.post("/plays", &copy).0, 409);
+    server.delete(&path(&play));
+    server.done("/plays", &copy);
+    let mut other = later["record"].clone();
+    other["seed"] = json!(9);
+    assert_eq!(server.post("/plays", &json!({ "record": other, "id": play["id"] })).0, 409);
+    let copy = json!({ "record": later["record"], "id": play["id"] });
+    assert_eq!(server.post("/plays", &copy), (201, later.clone()));
+    assert_eq!(server.get(&path(&play)), (200, later));
     // Without an address it is another game.
     let other = server.done("/plays", &json!({ "record": play["record"] }));
     assert_ne!(other["id"], play["id"]);
