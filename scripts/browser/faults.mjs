@@ -1,4 +1,4 @@
-// Lost connections, lost answers, forgotten games, positions, and rollouts that are stopped.
+// Lost connections, lost answers, two tabs, forgotten games, positions, and rollouts that are stopped.
 
 import { base, check, finish, launch, open, post } from './browser.mjs';
 
@@ -57,14 +57,65 @@ await page.waitForFunction((step) => document.querySelector('.step-count').textC
 await page.reload();
 await page.waitForSelector('.bg-board');
 
-// A game that the server has forgotten.
-await fetch(`${base}/api/v1/plays/${id}`, { method: 'DELETE' });
+// Two tabs of a game agree.
+const other = await open(context);
+await other.goto(`${base}/#/play/${id}`);
+await other.waitForSelector('.bg-board');
+before = await count();
+await other.bringToFront();
+await other.click('[data-key=undo]');
+await page.waitForFunction((step) => document.querySelector('.step-count').textContent !== step, before);
+check('two tabs agree', (await count()) === (await other.textContent('.step-count')));
+await other.close();
+
+// A move elsewhere, of which this tab has not heard: its own move comes too late, and it says so.
+await page.bringToFront();
+await ready();
+const seen = await (await fetch(`${base}/api/v1/plays/${id}`)).json();
+await post(`/plays/${id}/moves`, { move: seen.moves.at(-1).move });
+await page.click('[data-key=confirm]');
+await page.waitForSelector('#message:not([hidden])');
+const said = await page.textContent('#message');
+check('a late move says so', said.includes('another tab') || (await page.locator('.event.mine').last().textContent()).includes(seen.moves.at(-1).move), said);
+
+// A game that the server has forgotten comes back from this browser, and goes on with the move.
+await page.reload();
+await page.waitForSelector('.bg-board');
+const forget = () => fetch(`${base}/api/v1/plays/${id}`, { method: 'DELETE' });
+await forget();
+before = await count();
+await ready();
+await page.click('[data-key=confirm]');
+await wentOn(before);
+check('the same game goes on', page.url().endsWith(id));
+await forget();
+await page.reload();
+await page.waitForSelector('.bg-board');
+
+// One of which there is no copy.
+await forget();
+await page.evaluate((name) => localStorage.removeItem(name), `adept.play.${id}`);
 await ready();
 await page.click('[data-key=confirm]');
 await page.waitForSelector('h1:has-text("no longer there")');
 await page.click('text=with the same settings');
 await page.waitForSelector('.bg-board');
 check('a new game with the same settings', !page.url().includes(id));
+
+// A browser that can keep nothing plays all the same.
+const full = await browser.newContext({ reducedMotion: 'reduce' });
+await full.addInitScript(() => {
+  Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };
+});
+const keepsNothing = await open(full);
+await keepsNothing.goto(page.url());
+await keepsNothing.waitForSelector('.bg-board');
+await keepsNothing.click('text=Resign');
+await keepsNothing.locator('dialog button').first().click();
+await keepsNothing.waitForSelector('.status.lost');
+await keepsNothing.goto(`${base}/#/games`);
+await keepsNothing.waitForSelector('text=There are none yet');
+await full.close();
 
 // Errors of the server are shown.
 await page.goto(`${base}/#/new/backgammon?from=nonsense`);
@@ -78,10 +129,10 @@ await page.waitForSelector('h1:has-text("did not work")');
 await page.goto(`${base}/#/position/backgammon?agent=small-88-24&p=${encodeURIComponent('4HPwATDgc/ABMA 31')}`);
 await page.waitForSelector('.candidate');
 check('the best move', (await page.locator('.candidate').first().textContent()).includes('8/5 6/5'));
-await page.click('text=Roll out');
+await page.getByRole('button', { name: 'Roll out' }).click();
 await page.waitForSelector('.text-side .equity >> nth=1', { timeout: 120_000 });
 await page.selectOption('select[aria-label="Games to play out"]', '5184');
-await page.click('text=Roll out');
+await page.getByRole('button', { name: 'Roll out' }).click();
 await page.click('text=Cancel');
 await page.waitForFunction(() => !document.querySelector('progress'), null, { timeout: 60_000 });
 await page.click('text=Play from here');

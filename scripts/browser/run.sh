@@ -25,7 +25,8 @@ served=$work/served
 rm -rf "$served"
 mkdir -p "$served/checkpoints"
 for game in checkpoints/*/; do
-  [ "$game" = checkpoints/runs/ ] || ln -s "$PWD/${game%/}" "$served/checkpoints/"
+  case $game in checkpoints/runs/ | checkpoints/plays/) continue ;; esac
+  ln -s "$PWD/${game%/}" "$served/checkpoints/"
 done
 adept=$(realpath "$adept")
 (cd "$served" && exec "$adept" serve http --listen 127.0.0.1:0) > "$work/server.txt" 2>&1 &
@@ -42,6 +43,14 @@ export ADEPT_URL=http://$address
 for script in games positions training views faults; do
   node "$work/$script.mjs"
 done
+
+# A server of its own, which is killed.
+mkdir -p "$served/killed/checkpoints"
+for game in "$served"/checkpoints/*/; do
+  case $game in */runs/ | */plays/) continue ;; esac
+  ln -s "$(realpath "$game")" "$served/killed/checkpoints/"
+done
+ADEPT=$adept SERVED=$served/killed node "$work/restart.mjs"
 
 # A review is a file.
 node "$work/review.mjs" write > "$work/review.mat"

@@ -23,7 +23,8 @@ async function views() {
   }
   const { id } = await post('/plays', { game: 'backgammon', opponent: 'small-88-24', seat: 1, seed: 5 });
   await post(`/plays/${id}/resign`, {});
-  all.push([`play/${id}`, 'over']);
+  // The list has the games that were looked at before.
+  all.push([`play/${id}`, 'over'], ['games', 'games']);
   return all;
 }
 
@@ -47,7 +48,7 @@ async function look(page, [hash, name], where) {
 
 /** The page asks for nothing more, but for a script for a view that is loaded later. */
 async function countRequests(browser) {
-  for (const [hash, file] of [['', null], ['position/backgammon', 'position.js'], ['runs', 'runs.js'], ['api', 'documented.js']]) {
+  for (const [hash, file] of [['', null], ['position/backgammon', 'position.js'], ['runs', 'runs.js'], ['games', 'games.js'], ['api', 'documented.js']]) {
     const context = await browser.newContext();
     const page = await open(context);
     const asked = [];

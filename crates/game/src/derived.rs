@@ -95,19 +95,16 @@ pub fn possible_outcomes<G: Kit>(
 /// ```
 /// use adept_game::{tiny::Nim, writable_records};
 ///
-/// let error = writable_records(&Nim::default()).err().ok_or("it has a format")?;
-/// assert_eq!(error.to_string(), "nim has no usual format of whole games");
-/// # Ok::<(), &str>(())
+/// assert_eq!(writable_records(&Nim::default())?.suffix(), "games");
+/// # Ok::<(), adept_game::GameError>(())
 /// ```
 ///
 /// # Errors
-/// Why not: the game has no such format, or these rules do not fit into it.
+/// Why these rules do not fit into it.
 pub fn writable_records<G: Kit>(game: &G) -> Result<&dyn Records<G>, GameError> {
     // What does not fit depends on the rules alone, so a game without any move shows it.
     let names = vec![""; game.players()];
     let empty = GameRecord { number: 1, names: &names, scores: &[], actions: &[], resigned: None };
-    match game.records().and_then(|records| Some((records, records.write(game, &empty)?))) {
-        Some((records, written)) => written.map(|_| records),
-        None => Err(GameError::new(format!("{} has no usual format of whole games", game.name()))),
-    }
+    game.records().write(game, &empty).transpose()?;
+    Ok(game.records())
 }

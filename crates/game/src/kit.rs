@@ -6,6 +6,7 @@ use crate::card::Card;
 use crate::encoder::Encoders;
 use crate::files::{self, Example, ParsedPosition};
 use crate::game::{Game, GameError};
+use crate::game_lines::GameLines;
 use crate::numbering::Numbering;
 use crate::positions::Positions;
 use crate::public_tree::TreeVisitor;
@@ -80,9 +81,9 @@ pub trait Kit: Game + Sized {
         &Plain
     }
 
-    /// The usual file format of its whole games. None if it has none.
-    fn records(&self) -> Option<&dyn Records<Self>> {
-        None
+    /// The usual file format of its whole games. By default, lines of JSON.
+    fn records(&self) -> &dyn Records<Self> {
+        &GameLines
     }
 
     /// Its files of positions. By default, tables and lists of positions in its text form.

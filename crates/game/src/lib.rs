@@ -24,6 +24,7 @@ mod derived;
 mod encoder;
 pub mod files;
 mod game;
+mod game_lines;
 mod halves;
 mod info;
 mod kit;
@@ -58,6 +59,7 @@ pub use derived::{
 pub use encoder::{Afterstate, Derived, Encoder, EncoderFn, Encoders, Scale};
 pub use files::{Example, ParsedPosition};
 pub use game::{Counting, Game, GameError, Turn, Unit, first_side, no_action};
+pub use game_lines::GameLines;
 pub use halves::{Factors, Halves};
 pub use info::GameInfo;
 pub use kit::{Kit, PositionFiles, TextFiles, Visitor};

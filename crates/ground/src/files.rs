@@ -148,6 +148,27 @@ impl Files {
         replaced
     }
 
+    /// Like [`replace`](Self::replace), but leaves it to the system when to sync: the new content survives the end of this process, and
+    /// only sooner or later that of the machine.
+    ///
+    /// # Errors
+    /// [`FileError`]; the file then has either its old or its new content, complete.
+    pub fn replace_unsynced(&self, path: &Path, bytes: &[u8]) -> Result {
+        limits::check_target(path).map_err(FileError::at(path))?;
+        let temporary = temporary(path);
+        let replace = || {
+            self.ask(Operation::Write, &temporary)?;
+            fs::write(&temporary, bytes)?;
+            self.ask(Operation::Rename, path)?;
+            fs::rename(&temporary, path)
+        };
+        let replaced = replace().map_err(FileError::at(path));
+        if replaced.is_err() {
+            let _ = self.remove(&temporary);
+        }
+        replaced
+    }
+
     /// Renames a file or folder to its final name, and syncs the parent folder.
     ///
     /// # Errors

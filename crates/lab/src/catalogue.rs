@@ -203,8 +203,8 @@ impl<G: Kit> AnyGame for G {
         Ok(writable_records(self)?.suffix())
     }
 
-    fn add_history(&self, text: &str, game: &str) -> Found<AddedGame> {
-        Some(self.records()?.add(text, game))
+    fn add_history(&self, text: &str, game: &str) -> Result<AddedGame, GameError> {
+        self.records().add(text, game)
     }
 
     /// The levels of the checkpoint of this name, or of the best agent of the game.

@@ -456,9 +456,23 @@ pub fn worst_decisions(worst: &[&Worst], by: &str, unit: Option<&str>) -> String
     text
 }
 
+/// The rule set that the first line of a file by [`worst_decisions`] names.
+fn rules_of(text: &str) -> Option<&str> {
+    text.lines().next()?.strip_prefix("# Decisions of ")?.split(' ').next()
+}
+
 /// Reads a benchmark.
 fn read<G: Kit>(game: &G, path: &Path) -> Result<Vec<Question<G>>, GameError> {
-    let sheet = Sheet::read(path)?;
+    let text = limits::read_list(path).map_err(GameError::file(path))?;
+    read_rows(game, &Sheet::parse(path, &text)).map_err(|why| match rules_of(&text) {
+        Some(rules) if rules != game.name() => {
+            GameError::new(format!("{why}; these are decisions of {rules}: add `--game {rules}`"))
+        }
+        _ => why,
+    })
+}
+
+fn read_rows<G: Kit>(game: &G, sheet: &Sheet) -> Result<Vec<Question<G>>, GameError> {
     let mut columns = Vec::with_capacity(5);
     for name in &COLUMNS[..5] {
         let column = sheet.column(&[name])?;

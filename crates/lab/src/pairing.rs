@@ -122,10 +122,8 @@ impl<G: Kit> PairOps for G {
                 actions: &actions,
                 resigned: None,
             };
-            match self.records().and_then(|records| records.write(self, &record)) {
-                Some(Ok(one)) => text.push_str(&one),
-                Some(Err(error)) => return Err(error.into()),
-                None => {}
+            if let Some(one) = self.records().write(self, &record) {
+                text.push_str(&one?);
             }
             text.push('\n');
             order.iter().zip(utilities).for_each(|(agent, utility)| won[*agent] += utility.max(0.0));

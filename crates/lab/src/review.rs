@@ -400,8 +400,7 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
         ))
     };
     let records = game.records();
-    let suffix = records.map_or("", |records| records.suffix());
-    let holds_games = |path: &Path| records.is_some_and(|records| records.holds_games(path));
+    let holds_games = |path: &Path| records.holds_games(path);
     let mut files = Vec::new();
     for path in &options.files {
         // Files that a folder has but cannot be read are faults, those that were named are errors.
@@ -419,8 +418,8 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
     }
     let is_single = options.files.len() == 1 && files.len() == 1;
     let read = |file: &Path| match options.as_played {
-        true => records?.read_as_played(game, file),
-        false => Some(records?.read(game, file)?.map(|games| (None, games))),
+        true => records.read_as_played(game, file),
+        false => Some(records.read(game, file)?.map(|games| (None, games))),
     };
     let mut faults = Vec::new();
     let mut fault = |at: usize, game, why: &dyn Display| {
@@ -476,7 +475,7 @@ fn read_all<G: Kit>(game: &G, options: &ReviewOptions) -> Result<Read<G>, TrainE
             Some(fault) => fault.why.clone(),
             None => {
                 let all: Vec<String> = options.files.iter().map(|path| path.display().to_string()).collect();
-                format!("{}: no games; in folders files `.{suffix}` are read", all.join(", "))
+                format!("{}: no games; in folders files `.{}` are read", all.join(", "), records.suffix())
             }
         };
         return Err(GameError::new(why).into());
@@ -576,7 +575,7 @@ const JUDGED: usize = 400_000;
 
 /// Refuses games whose judgements cannot be written.
 fn check_judged<G: Kit>(game: &G, actions: usize) -> Result<(), GameError> {
-    if game.records().and_then(|records| records.write_judged(game, &[])).is_none() {
+    if game.records().write_judged(game, &[]).is_none() {
         return Err(GameError::new(format!("{} has no file format for games with judgements", game.name())));
     }
     if actions > JUDGED {
@@ -606,6 +605,13 @@ pub(crate) fn review_of<G: Kit>(
     cancel: &Cancel,
 ) -> Result<Review, TrainError> {
     naming::resolve(game, &options.agent, &[])?;
+    if game.players() != 2 || !game.zero_sum() || game.hides() {
+        return Err(GameError::new(format!(
+            "{}: only games of two players, zero-sum, without hidden information can be reviewed",
+            game.name()
+        ))
+        .into());
+    }
     let Read { files, games, places, rules, faults } = read_all(game, options)?;
     let rules: Vec<&G> = rules.iter().map(|own| own.as_ref().unwrap_or(game)).collect();
     let judges = || judges_of(options);
@@ -781,9 +787,10 @@ pub(crate) fn review_of<G: Kit>(
             let PlaceInFiles { file, rule, .. } = places[part[0]];
             let of_file =
                 part.iter().map(|&i| JudgedGame { whole: &games[i], judge: &by, judgements: &judged[i] });
-            let records = rules[rule].records().filter(|_| part.iter().all(|&i| found[i].is_some()));
-            if let Some(text) =
-                records.and_then(|records| records.write_judged(rules[rule], &of_file.collect::<Vec<_>>()))
+            if part.iter().any(|&i| found[i].is_none()) {
+                continue;
+            }
+            if let Some(text) = rules[rule].records().write_judged(rules[rule], &of_file.collect::<Vec<_>>())
             {
                 texts.push((file, text?));
             }
@@ -792,7 +799,7 @@ pub(crate) fn review_of<G: Kit>(
     };
     // Matches have no unit: their utility is the chance to win.
     let is_match = unit.is_none();
-    let date = |file: &PathBuf| rules[0].records().and_then(|records| records.date(file));
+    let date = |file: &PathBuf| rules[0].records().date(file);
     let dates: Vec<Option<String>> = files.iter().map(date).collect();
     let of_session = session::Games {
         files: &files,

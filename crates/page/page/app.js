@@ -12,6 +12,7 @@ const VIEWS = {
   new: newView,
   play: playView,
   position: async (...args) => (await import('./position.js')).positionView(...args),
+  games: async (...args) => (await import('./games.js')).gamesView(...args),
   runs: async (...args) => (await import('./runs.js')).runsView(...args),
   api: async (...args) => (await import('./documented.js')).apiView(...args),
 };

@@ -133,11 +133,20 @@ export const kept = {
       return otherwise;
     }
   },
+  /** Says whether it is remembered: storage may be full or forbidden, and the page works without it. */
   set(key, value) {
     try {
       localStorage.setItem(`adept.${key}`, JSON.stringify(value));
+      return true;
     } catch {
-      // Storage is full or forbidden: the page works without it.
+      return false;
+    }
+  },
+  drop(key) {
+    try {
+      localStorage.removeItem(`adept.${key}`);
+    } catch {
+      // There is nothing to drop where storage is forbidden.
     }
   },
 };

@@ -4,17 +4,11 @@ import { analysisPanel } from './analysis.js';
 import { agents, gameInfo, games, get, post } from './api.js';
 import { boardFor, inBlinds, isCheckers, seatName, titleOf, variantOf } from './boards.js';
 import { button, calm, h, kept, put } from './dom.js';
-import { announce, ask, showRules } from './frame.js';
+import { announce, ask, showRules, tell } from './frame.js';
+import { copyOf, hearTabs, isLost, knownPlays, markLost, remember, restorePlay, tellTabs } from './saves.js';
 import { Thoughts, unitOf } from './thoughts.js';
 
-const REMEMBERED = 20;
 const PAUSE = { chance: 420, move: 620, all: 4000 };
-
-/** Remembers with which settings a game was begun, so that it can be begun again. */
-function remember({ id, game, opponent, seat, over }) {
-  const others = kept.get('plays', []).filter((play) => play.id !== id);
-  kept.set('plays', [{ id, game, opponent, seat, over }, ...others].slice(0, REMEMBERED));
-}
 
 /** A game that was just begun, so that its view need not ask for it. */
 let fresh = null;
@@ -25,16 +19,27 @@ export async function beginPlay(settings, signal) {
   location.hash = `#/play/${fresh.id}`;
 }
 
+/** A game from the server, which gets it back from this browser if it has lost it, or its last moves. */
+async function look(id, signal) {
+  try {
+    const play = await get(`/plays/${id}`, signal);
+    return copyOf(id)?.turn > play.turn ? await restorePlay(id, null, signal).catch(() => play) : play;
+  } catch (error) {
+    if (!isLost(error)) throw error;
+    return restorePlay(id, error, signal);
+  }
+}
+
 export async function playView(root, [id], signal) {
-  const asked = fresh?.id === id ? fresh : get(`/plays/${id}`, signal);
+  const asked = fresh?.id === id ? fresh : look(id, signal);
   const about = games().catch(() => []);
   fresh = null;
   let play;
   try {
     play = await asked;
   } catch (error) {
-    if (error.status !== 404) throw error;
-    gone(root, id, signal);
+    if (!isLost(error)) throw error;
+    gone(root, id, signal, error);
     return 'A lost game';
   }
   const view = new PlayView(root, play, signal);
@@ -43,19 +48,22 @@ export async function playView(root, [id], signal) {
   return titleOf(play.game);
 }
 
-function gone(root, id, signal) {
-  const settings = kept.get('plays', []).find((play) => play.id === id);
+/** Says why a game cannot be played on. */
+function gone(root, id, signal, { status, message }) {
+  const settings = knownPlays().find((play) => play.id === id);
   put(
     root,
-    h('h1', null, 'This game is no longer there'),
-    h('p', null, 'The server keeps games in memory. It has deleted this one or was restarted.'),
+    h('h1', null, status === 410 ? 'This game cannot go on' : 'This game is no longer there'),
+    h('p', null, status === 404 ? 'The server does not have it, and there is no copy of it in this browser.' : message.charAt(0).toUpperCase() + message.slice(1)),
     h(
       'p',
       { class: 'row' },
       settings && button(`New game of ${titleOf(settings.game)} with the same settings`, (event) => ask(event.target, () => beginPlay({ game: settings.game, opponent: settings.opponent, seat: settings.seat }, signal)), { class: 'main' }),
       h('a', { class: 'button', href: '#/' }, 'Choose a game'),
+      h('a', { class: 'button', href: '#/games' }, 'Your games'),
     ),
   );
+  if (status === 404) markLost(id);
 }
 
 class PlayView {
@@ -109,6 +117,8 @@ class PlayView {
       ),
     );
     for (const name of ['pointerdown', 'keydown']) this.root.addEventListener(name, () => this.hurry());
+    hearTabs((news) => this.hear(news), this.signal);
+    document.addEventListener('visibilitychange', () => this.catchUp(), { signal: this.signal });
     this.fillAgents();
     this.update(play, false);
   }
@@ -138,6 +148,7 @@ class PlayView {
   /** Takes over a new state of the game and shows what happened, step by step if it may. */
   async update(play, stepwise) {
     const before = this.play.events.length;
+    if (play.turn !== this.play.turn) tellTabs({ play });
     this.play = play;
     remember(play);
     const news = play.events.slice(before);
@@ -243,6 +254,7 @@ class PlayView {
       this.parts.tools,
       button('Take back', (event) => this.change(event.target, () => post(`/plays/${play.id}/undo`, {}, this.signal)), { disabled: !play.can_undo, 'data-key': 'undo' }),
       play.resignations.length > 0 && !play.over && button('Resign', () => this.resign()),
+      button('Share', () => import('./games.js').then(({ sharePlay }) => sharePlay(this.play, this.signal))),
       this.info.rules && button('Rules', () => showRules(titleOf(play.game), this.info.rules)),
       play.over && button('Play again', (event) => ask(event.target, () => beginPlay(settings, this.signal)), { class: 'main' }),
       h('a', { class: 'button', href: `#/new/${encodeURIComponent(play.game)}` }, 'New game'),
@@ -263,9 +275,43 @@ class PlayView {
     dialog.showModal();
   }
 
+  /** Another tab has changed or deleted this game. */
+  hear({ play, left }) {
+    if (left === this.play.id) gone(this.root, left, this.signal, { status: 'left', message: 'It was deleted in another tab.' });
+    if (play?.id === this.play.id) this.follow(play);
+  }
+
+  /** Shows what was done elsewhere, without telling those who did it. */
+  follow(play) {
+    this.heard = play;
+    // An answer that is still awaited comes first.
+    if (this.isSending || play.turn <= this.play.turn) return;
+    const isLonger = play.events.length > this.play.events.length;
+    this.play = { ...this.play, turn: play.turn };
+    this.update(play, isLonger);
+  }
+
+  /** An answer has come. */
+  sent() {
+    this.isSending = false;
+    if (this.heard) this.follow(this.heard);
+  }
+
+  /** The game may have gone on in another browser while this tab was hidden. */
+  async catchUp() {
+    if (document.hidden) return;
+    const play = await get(`/plays/${this.play.id}`, this.signal).catch(() => null);
+    if (play) this.follow(play);
+  }
+
   async change(control, request) {
-    const play = await ask(control, request);
-    if (play) this.update(play, false);
+    this.isSending = true;
+    try {
+      const play = await ask(control, () => request().catch((error) => this.resume(error, request)));
+      if (play) this.update(play, false);
+    } finally {
+      this.sent();
+    }
   }
 
   async move(move) {
@@ -273,20 +319,35 @@ class PlayView {
     this.isSending = true;
     this.board.element.classList.add('waits');
     const { id, turn } = this.play;
+    const send = () => post(`/plays/${id}/moves`, { move, turn }, this.signal);
     try {
-      const play = await ask(null, () => post(`/plays/${id}/moves`, { move, turn }, this.signal).catch((error) => this.resume(error)));
+      const play = await ask(null, () => send().catch((error) => this.resume(error, send, move)));
       if (play) await this.update(play, true);
     } finally {
-      this.isSending = false;
+      this.sent();
       this.board.element.classList.remove('waits');
     }
   }
 
-  /** The game went on meanwhile, such as after an answer that was lost; or it is gone. */
-  async resume(error) {
-    if (error.status === 404) gone(this.root, this.play.id, this.signal);
-    if (error.status === 409) return get(`/plays/${this.play.id}`, this.signal);
-    throw error;
+  /** The game went on meanwhile, such as after an answer that was lost; or the server has lost it. */
+  async resume(error, send, move) {
+    const { id, turn, seat, events } = this.play;
+    if (error.status === 409) {
+      const play = await look(id, this.signal);
+      if (play.turn === turn) return send();
+      const next = play.events[events.length];
+      // A move that was made, and whose answer was lost, needs no words.
+      if (next?.player !== seat || next.move !== move) tell('This game went on in another tab or browser. Your move was not made; this is the position now.', false);
+      return play;
+    }
+    if (!isLost(error)) throw error;
+    try {
+      const play = await restorePlay(id, error, this.signal);
+      return play.turn === turn ? send() : play;
+    } catch (refused) {
+      if (isLost(refused)) gone(this.root, id, this.signal, refused);
+      throw refused;
+    }
   }
 
   drawSteps() {

@@ -5,6 +5,7 @@ import { picture, seatName, titleOf, variantOf } from './boards.js';
 import { button, h, kept, prose, put } from './dom.js';
 import { ask } from './frame.js';
 import { beginPlay } from './play.js';
+import { copyOf, isLost, knownPlays } from './saves.js';
 
 const link = (name) => `#/new/${encodeURIComponent(name)}`;
 
@@ -21,7 +22,7 @@ export async function startView(root, _, signal) {
   put(
     root,
     h('h1', null, 'Choose a game'),
-    h('div', { class: 'resume' }),
+    h('div', { class: 'resume row' }),
     h('ul', { class: 'cards' }, [...families.values()].map(card)),
     h(
       'form',
@@ -53,13 +54,17 @@ const card = ([first, ...variants]) => h(
   variants.length > 0 && h('p', { class: 'variants' }, variants.map((one) => h('a', { href: link(one.name) }, aboutOf(one)))),
 );
 
-/** Offers the last game that is not over, if the server still has it. */
+/** Offers the last game that is not over, if the server has it or this browser can restore it. */
 async function offerResume(place, signal) {
-  const last = kept.get('plays', []).find((play) => !play.over);
-  if (!last) return;
-  const play = await get(`/plays/${last.id}`, signal).catch(() => null);
-  if (!play || play.over) return;
-  put(place, h('a', { class: 'button', href: `#/play/${play.id}` }, `Go on with ${titleOf(play.game)} against ${play.opponent}`));
+  const all = knownPlays();
+  const last = all.find((play) => !play.over && !play.lost);
+  const play = last && await get(`/plays/${last.id}`, signal).catch((error) => isLost(error) && copyOf(last.id));
+  if (!all.length) return;
+  put(
+    place,
+    play && !play.over && h('a', { class: 'button', href: `#/play/${last.id}` }, `Go on with ${titleOf(play.game)} against ${play.opponent}`),
+    h('a', { class: 'button', href: '#/games' }, `Your games (${all.length})`),
+  );
 }
 
 export async function newView(root, [name], signal, query) {

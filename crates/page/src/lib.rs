@@ -40,12 +40,14 @@ const MODULES: &[Module] = modules![
         "dom.js",
         "editor.js",
         "frame.js",
+        "games.js",
         "grid.js",
         "ids.js",
         "picture.js",
         "play.js",
         "position.js",
         "runs.js",
+        "saves.js",
         "start-run.js",
         "start.js",
         "thoughts.js";
@@ -60,7 +62,7 @@ const MODULES: &[Module] = modules![
 const APP: &str = "app.js";
 
 /// The modules that [`APP`] loads when their views are shown. What they import is in one file with them, or in the page.
-const VIEWS: [&str; 3] = ["documented.js", "position.js", "runs.js"];
+const VIEWS: [&str; 4] = ["documented.js", "games.js", "position.js", "runs.js"];
 
 /// A file as it is served.
 pub struct File {
@@ -326,7 +328,7 @@ mod tests {
         assert_eq!(held.replace("\\u003c", "<"), list);
         assert_eq!(index("").text, *PAGE);
         // The hashes of these are in the policy of the page.
-        assert!(scripts()[0].contains("globalThis.early") && scripts()[1].contains("lineChart"));
+        assert!(scripts()[0].contains("globalThis.early") && scripts()[1].contains("announce"));
         assert_eq!(looks(), STYLE);
     }
 }

@@ -28,6 +28,9 @@ pub enum PlayError {
     /// Not possible now: the game is over, or another player is to move.
     #[error("{0}")]
     Moment(&'static str),
+    /// A record does not repeat its game.
+    #[error("the record cannot be played again: {0}")]
+    Record(String),
     /// The game cannot be written to a file.
     #[error("{0}")]
     History(String),

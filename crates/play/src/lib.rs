@@ -4,12 +4,14 @@
 
 mod error;
 mod quiz;
+mod record;
 mod room;
 mod session;
 mod terminal;
 
 pub use error::PlayError;
 pub use quiz::{Answer, AnyQuiz, Question, quiz};
+pub use record::{History, Record};
 pub use room::{
     AgentText, Analysis, AnyPlay, AnyRoom, Candidate, DecisionAnalysis, EventView, GameAbout, Hints,
     MoveView, OutcomeView, PlayerAnalysis, RollAnalysis, View, room,

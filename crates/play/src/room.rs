@@ -1,6 +1,7 @@
 //! A type-erased game with its open agents, shared by many sessions and requests.
 
 use crate::error::PlayError;
+use crate::record::{History, Record};
 use crate::session::{Next, Session, Step, WayToResign};
 use adept_arena::inspect::{self, Detail, PositionValue};
 use adept_arena::naming::{self, AgentSpec, AnySearch, Judge, Meaning, Play as Choice, Resolved};
@@ -8,7 +9,7 @@ use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, CI95, Judged, Verdict, Weighed, add_luck, judge_each};
 use adept_arena::{Agent, Decision, GameModel, Greedy, Pool, Scratch};
 use adept_erased::erased;
-use adept_game::{Kit, ParsedPosition, first_side, no_action, outcome_classes, outcome_of};
+use adept_game::{Kit, ParsedPosition, Records, first_side, no_action, outcome_classes, outcome_of};
 use adept_ground::order::places_by;
 use adept_model::OutcomeClass;
 use serde::Serialize;
@@ -23,6 +24,8 @@ const POSITIONS: usize = 300;
 const MOVES: usize = 5000;
 /// Number of candidate moves per decision in an analysis.
 const CANDIDATES: usize = 5;
+/// Number of events after which the person can no longer move. What follows a move still fits into a record.
+const LONGEST: usize = Record::EVENTS - 1000;
 
 /// Description of a game for its players.
 #[derive(Clone, Debug, Serialize)]
@@ -89,6 +92,10 @@ pub struct View {
     pub can_undo: bool,
     /// Classes of results available for resignation, smallest loss first.
     pub resignations: Vec<String>,
+    /// Suffix of files of whole games of this kind, such as `mat`; none while the game hides something from the person.
+    pub history: Option<&'static str>,
+    /// The game as its record; none while it hides something from the person.
+    pub record: Option<Record>,
 }
 
 /// A chance event or a move.
@@ -453,20 +460,27 @@ impl<G: Kit> AnyRoom for Room<G> {
         seed: u64,
         from: Option<&str>,
     ) -> Result<Box<dyn AnyPlay>, PlayError> {
-        let agent = self.opened(opponent)?;
-        let session = Session::begin(&*self.game, seat, seed, from)?;
-        let first = session.state.clone();
-        let begin = self.game.position_text(&self.game.shown_to(&first, seat));
-        Ok(Box::new(Play {
-            room: self,
-            agent,
-            opponent: opponent.clone(),
-            session,
-            first,
-            begin,
-            events: Vec::new(),
-            turn: 0,
-        }))
+        Ok(Box::new(Play::begin(self, opponent, seat, seed, from)?))
+    }
+
+    /// Repeats a recorded game up to its position. The rule set is that of the room, and the opponent may have changed: it plays on from
+    /// there.
+    ///
+    /// # Errors
+    /// As those of [`begin`](AnyRoom::begin), and [`PlayError::Record`] if the record leads to another position or none.
+    fn restore(
+        self: Arc<Self>,
+        opponent: &AgentText,
+        record: &Record,
+    ) -> Result<Box<dyn AnyPlay>, PlayError> {
+        let refused = |why: &str| PlayError::Record(why.into());
+        if record.format != Record::FORMAT {
+            return Err(refused("it was written by another version of this program"));
+        }
+        let seat = record.seat.checked_sub(1).ok_or_else(|| refused("seats are counted from 1"))?;
+        let mut play = Play::begin(self, opponent, seat, record.seed, record.from.as_deref())?;
+        play.repeat(record)?;
+        Ok(Box::new(play))
     }
 }
 
@@ -476,12 +490,128 @@ struct Play<G: Kit> {
     opponent: AgentText,
     session: Session<G>,
     first: G::State,
+    /// The text of the first position, if it was asked for, and as the person sees it.
+    from: Option<String>,
     begin: String,
     events: Vec<EventView>,
     turn: u64,
 }
 
 impl<G: Kit> Play<G> {
+    fn begin(
+        room: Arc<Room<G>>,
+        opponent: &AgentText,
+        seat: usize,
+        seed: u64,
+        from: Option<&str>,
+    ) -> Result<Self, PlayError> {
+        let agent = room.opened(opponent)?;
+        let session = Session::begin(&*room.game, seat, seed, from)?;
+        let first = session.state.clone();
+        let begin = room.game.position_text(&room.game.shown_to(&first, seat));
+        Ok(Self {
+            room,
+            agent,
+            opponent: opponent.clone(),
+            session,
+            first,
+            from: from.map(Into::into),
+            begin,
+            events: Vec::new(),
+            turn: 0,
+        })
+    }
+
+    /// Plays a game that has just begun up to the end of a record. Errors tell no position, which may hide something from the person.
+    fn repeat(&mut self, record: &Record) -> Result<(), PlayError> {
+        let room = self.room.clone();
+        let game = &*room.game;
+        let refused = |why: String| PlayError::Record(why);
+        let mut texts = record.actions.iter().enumerate();
+        loop {
+            if self.session.steps.len() > Record::EVENTS {
+                return Err(refused(format!("it has more than {} events", Record::EVENTS)));
+            }
+            let next = self.session.next(game);
+            match next {
+                Next::Over => break,
+                Next::Chance => {
+                    self.session.draw(game);
+                }
+                Next::Person | Next::Agent(_) => {
+                    let Some((i, text)) = texts.next() else { break };
+                    let action = game.parse_action(&self.session.state, text);
+                    let action = action
+                        .map_err(|_| refused(format!("move {} is not legal by the present rules", i + 1)))?;
+                    match next {
+                        Next::Agent(player) => {
+                            self.session.answer(game, player, |_, _| Ok::<_, PlayError>(action))?;
+                        }
+                        _ => {
+                            self.session.act(game, action);
+                        }
+                    }
+                }
+            }
+            self.note(next == Next::Person);
+        }
+        if let Some((i, _)) = texts.next() {
+            return Err(refused(format!("the game is over before move {} by the present rules", i + 1)));
+        }
+        if let Some(name) = &record.resigned {
+            let ways = self.session.ways_to_resign(game).into_iter();
+            let mut ways = ways.filter(|way| matches!(way, WayToResign::Class(class) if class.name == *name));
+            match ways.next().filter(|_| self.session.next(game) != Next::Over) {
+                Some(way) => {
+                    self.session.resign(game, way);
+                }
+                None => return Err(refused(format!("one cannot resign with `{name}` there"))),
+            }
+        }
+        if game.position_text(&self.session.state) != record.position {
+            return Err(refused("its moves lead to another position by the present rules".into()));
+        }
+        self.turn = record.turn.min(Record::TURN);
+        Ok(())
+    }
+
+    /// The game so far.
+    fn recorded(&self) -> Record {
+        let game = &*self.room.game;
+        let mut state = self.first.clone();
+        let mut actions = Vec::with_capacity(self.session.steps.len());
+        for step in &self.session.steps {
+            if step.player.is_some() {
+                actions.push(game.action_text(&state, &step.action));
+            }
+            game.apply(&mut state, &step.action);
+        }
+        Record {
+            format: Record::FORMAT.into(),
+            game: game.name().into(),
+            opponent: self.opponent.name.clone(),
+            seat: self.session.seat + 1,
+            seed: self.session.seed,
+            from: self.from.clone(),
+            turn: self.turn,
+            actions,
+            resigned: self.session.given_up.as_ref().map(|class| class.name.clone()),
+            over: self.session.next(game) == Next::Over,
+            position: game.position_text(&self.session.state),
+        }
+    }
+
+    /// The format of files of whole games, which begin at the start, while nothing is hidden.
+    fn records(&self) -> Option<&dyn Records<G>> {
+        (self.from.is_none() && self.is_open()).then(|| self.room.game.records())
+    }
+
+    /// Whether all that happened may be told: the game hides nothing, or is over.
+    fn is_open(&self) -> bool {
+        let game = &*self.room.game;
+        !game.hides() || self.session.next(game) == Next::Over
+    }
+
     /// A state as text from the person's view.
     fn seen(&self, state: &G::State) -> String {
         let game = &*self.room.game;
@@ -612,7 +742,26 @@ impl<G: Kit> AnyPlay for Play<G> {
                 Next::Over => Vec::new(),
                 _ => self.session.ways_to_resign(game).iter().map(|way| way.name().into()).collect(),
             },
+            history: self.records().map(|records| records.suffix()),
+            record: self.is_open().then(|| self.recorded()),
         }
+    }
+
+    /// The game as text that repeats it. It tells what the game hides from the person.
+    fn record(&self) -> Record {
+        self.recorded()
+    }
+
+    /// The whole game in the usual format of its kind; none if there is none, or while the game hides something.
+    ///
+    /// # Errors
+    /// If these rules do not fit the format.
+    fn history(&self) -> Result<Option<History>, PlayError> {
+        let game = &*self.room.game;
+        let Some(records) = self.records() else { return Ok(None) };
+        let text = self.session.history(game, &self.opponent.name);
+        let text = text.map_err(|e| PlayError::History(e.to_string()))?;
+        Ok(text.map(|text| History { suffix: records.suffix(), text }))
     }
 
     /// The rule set.
@@ -640,6 +789,9 @@ impl<G: Kit> AnyPlay for Play<G> {
             Next::Person => {}
             Next::Over => return Err(PlayError::Moment("the game is over")),
             _ => return Err(PlayError::Moment("it is not your turn")),
+        }
+        if self.session.steps.len() >= LONGEST {
+            return Err(PlayError::Moment("the game is too long to be played on"));
         }
         let action = room.game.parse_action(&self.session.state, text);
         let action = action.map_err(|e| PlayError::Action(e.to_string()))?;
@@ -672,6 +824,10 @@ impl<G: Kit> AnyPlay for Play<G> {
             return Err(PlayError::Moment("the game is over"));
         }
         let ways = self.session.ways_to_resign(game);
+        // An action of the game is the person's.
+        if matches!(ways[..], [WayToResign::Action(_), ..]) && self.session.next(game) != Next::Person {
+            return Err(PlayError::Moment("it is not your turn"));
+        }
         let names: Vec<&str> = ways.iter().map(WayToResign::name).collect();
         let Some(found) = names.iter().position(|name| class.is_none_or(|class| *name == class)) else {
             let message = match names.is_empty() {

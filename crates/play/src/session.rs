@@ -246,7 +246,7 @@ impl<G: Kit> Session<G> {
         let given_up = self.outcome(game).filter(|_| self.given_up.is_some());
         let resigned = given_up.map(|outcome| if self.seat == 0 { outcome } else { -outcome });
         let record = GameRecord { number: 1, names: &names, scores: &[], actions: &actions, resigned };
-        game.records().and_then(|records| records.write(game, &record)).transpose()
+        game.records().write(game, &record).transpose()
     }
 }
 

@@ -7,6 +7,7 @@
 //! An internal part of `adept`: its public items may change in any version. `docs/releases.md` says what is promised.
 
 mod api;
+mod archive;
 mod client;
 mod compute;
 mod extra;

@@ -24,7 +24,12 @@ pub(crate) const WAITING: usize = 1024;
 pub(crate) const PLAYS: usize = 5000;
 /// Idle time after which a game may be deleted to make room for a new one.
 pub(crate) const IDLE: Duration = Duration::from_secs(60);
-/// Idle time after which a game is deleted.
+/// Number of games in files, and bytes of each.
+pub(crate) const STORED: usize = 20_000;
+pub(crate) const RECORD_BYTES: u64 = 1 << 20;
+/// Pause between two games whose files are synced: a person's moves are, the thousands a second of a program are not.
+pub(crate) const SYNCING: Duration = Duration::from_millis(100);
+/// Idle time after which a game leaves memory.
 pub(crate) const FORGOTTEN: Duration = Duration::from_secs(6 * 3600);
 /// Number of stored jobs with their results.
 pub(crate) const JOBS: usize = 100;

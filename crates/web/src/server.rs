@@ -1,6 +1,7 @@
 //! Accepts connections until cancelled.
 
 use crate::api::{self, App};
+use crate::archive::Archive;
 use crate::client::{Client, ClientLimits, Connections, Peer, Streams};
 use crate::compute::Compute;
 use crate::extra::Extra;
@@ -50,6 +51,8 @@ pub struct ServeOptions {
     pub runs: PathBuf,
     /// Whether requests may start and stop runs there.
     pub train: bool,
+    /// The folder in which games survive a restart. None for games in memory only.
+    pub plays: Option<PathBuf>,
     /// Endpoints in other programs' formats.
     pub extras: Vec<Arc<dyn Extra>>,
     /// Limits per client.
@@ -110,6 +113,7 @@ pub fn serve(
         let app = Arc::new(App {
             registry,
             plays: Plays::new(limits::PLAYS, options.client.plays),
+            archive: options.plays.clone().map(|folder| Archive::new(folder, limits::STORED)),
             jobs: Jobs::new(options.client.jobs),
             streams: Streams::new(options.client.streams),
             document: api::document(&options.extras),

@@ -34,6 +34,12 @@ pub(super) struct HttpArgs {
     /// Let runs play by their best checkpoints.
     #[arg(long)]
     best: bool,
+    /// A folder in which games are kept, so that they survive a restart of the server.
+    #[arg(long, value_name = "FOLDER", default_value = "checkpoints/plays", conflicts_with = "forget")]
+    plays: PathBuf,
+    /// Keep games in memory only: a restart loses them.
+    #[arg(long)]
+    forget: bool,
     /// Let the page start and stop runs of training. Default: only if nobody else can reach it, that is on an address of this
     /// machine alone, and without --host.
     #[arg(long)]
@@ -56,6 +62,7 @@ pub(super) fn run(games: &dyn Catalogue, args: &HttpArgs, as_json: bool) -> Resu
         published: checkpoint::published(),
         runs: "checkpoints/runs".into(),
         train: args.train || (args.host.is_empty() && is_local(&args.listen)),
+        plays: (!args.forget).then(|| args.plays.clone()),
         // Programs without backgammon do not need these endpoints.
         extras: match games.find("backgammon") {
             Ok(_) => vec![Arc::new(wildbg::Eval), Arc::new(wildbg::Moves)],

@@ -292,7 +292,7 @@ fn files_of_poker_programs() {
         }
         let record =
             GameRecord { number, names: &["a", "b", "c"], scores: &[], actions: &actions, resigned: None };
-        hands += &game.records().unwrap().write(&game, &record).unwrap().unwrap();
+        hands += &game.records().write(&game, &record).unwrap().unwrap();
     }
     let (definition, rules) =
         (game.definition(), fs::read(shared("crates/builtin/src/holdem/soarbot/soarbot.toml")));

@@ -92,7 +92,7 @@ impl<G: Kit> Weighed<'_, G> {
     /// The players' name of the error, if it has one.
     pub(super) fn error_name(&self, game: &G) -> Option<&'static str> {
         let value = f64::from(self.values[self.best]) * game.scale();
-        game.records()?.error_name(game, self.state, self.action, (&self.actions[self.best], value))
+        game.records().error_name(game, self.state, self.action, (&self.actions[self.best], value))
     }
 
     /// The best actions, the best first, and the one that was played, with their values and the standard errors of these; and the place of

@@ -272,7 +272,7 @@ pub fn review<G: Kit>(
     let (mut opinions, mut left) = (Opinions::default(), &whole.opinions[..]);
     let records = game.records();
     let standard = |state: &G::State| {
-        records?.standard(game, state).filter(|standard| standard.point > 0.0 && standard.point.is_finite())
+        records.standard(game, state).filter(|standard| standard.point > 0.0 && standard.point.is_finite())
     };
     let played = whole.actions.iter().map(|(_, action)| action);
     let start = match &whole.from {

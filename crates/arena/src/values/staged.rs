@@ -43,7 +43,7 @@ impl<G: Kit> Evaluator<G> for Staged<G> {
         actions: &mut Vec<G::Action>,
         values: &mut Vec<f32>,
     ) {
-        let standard = at.game.records().and_then(|records| records.standard(at.game, at.state));
+        let standard = at.game.records().standard(at.game, at.state);
         let doubts = DOUBTS * standard.map_or(1.0, |standard| standard.point) / at.game.scale();
         self.last = 0;
         self.judges[0].compare(at, played, actions, values);

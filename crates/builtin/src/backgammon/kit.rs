@@ -6,6 +6,7 @@ use super::exact::Table;
 use super::exact::with_cube::{CubefulExact, cubeful_table};
 use super::game::Words;
 use super::gnubg::Gnubg;
+use super::mat::FewCheckers;
 use super::{
     Action, Backgammon, Classed, Expert, LONGEST_MATCH, Phase, Points, Position, Rules, Side, Stage, State,
     Win, WithCube, WithScore, known, pubeval, rare,
@@ -215,8 +216,9 @@ impl Kit for Backgammon {
         }
     }
 
-    fn records(&self) -> Option<&dyn Records<Self>> {
-        Some(&self.rules)
+    /// Files `.mat` are for 15 checkers a side.
+    fn records(&self) -> &dyn Records<Self> {
+        if self.checkers() == 15 { &self.rules } else { &FewCheckers }
     }
 
     fn positions(&self) -> Positions<Self> {

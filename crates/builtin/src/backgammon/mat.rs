@@ -15,6 +15,7 @@ mod whole;
 mod xg;
 
 use self::told::Told;
+pub(super) use self::whole::FewCheckers;
 use super::{Position, Rules, die_by_die, notation};
 use crate::dice::Roll;
 use adept_game::GameError;
@@ -707,7 +708,7 @@ mod tests {
     }
 
     fn read(game: &Backgammon, path: &Path) -> Result<Vec<WholeGame<Action>>, GameError> {
-        game.records().unwrap().read(game, path).unwrap()
+        game.records().read(game, path).unwrap()
     }
 
     #[test]
@@ -756,7 +757,7 @@ mod tests {
         let found = Match::parse(&text).unwrap();
         assert!(found.games.len() == 20 && found.games.iter().all(|game| game.names == ["one", "two"]));
         assert_eq!(Match::parse(&found.to_string()).unwrap(), found);
-        assert!(writable_records(&Backgammon::new(3).unwrap()).is_err());
+        assert_eq!(writable_records(&Backgammon::new(3).unwrap()).unwrap().suffix(), "games");
     }
 
     #[test]

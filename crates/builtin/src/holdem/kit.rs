@@ -146,8 +146,8 @@ impl Kit for Holdem {
         }
     }
 
-    fn records(&self) -> Option<&dyn Records<Self>> {
-        Some(&Hands)
+    fn records(&self) -> &dyn Records<Self> {
+        &Hands
     }
 
     fn files(&self) -> &dyn PositionFiles<Self> {

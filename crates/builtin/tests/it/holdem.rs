@@ -463,7 +463,7 @@ fn hand_histories() {
             let hand = random_hand(&game, number);
             let record =
                 GameRecord { number: number + 1, names: &names, scores: &[], actions: &hand, resigned: None };
-            text += &game.records().unwrap().write(&game, &record).unwrap().unwrap();
+            text += &game.records().write(&game, &record).unwrap().unwrap();
             text.push('\n');
             let mut state = game.start();
             for action in &hand {
@@ -501,7 +501,7 @@ fn a_hand_history_by_letter() {
         actions.push(action);
     }
     let record = GameRecord { number: 1, names: &["a", "b"], scores: &[], actions: &actions, resigned: None };
-    let text = game.records().unwrap().write(&game, &record).unwrap().unwrap();
+    let text = game.records().write(&game, &record).unwrap().unwrap();
     insta::assert_snapshot!(text, @r#"
     [1]
     variant = "FT"

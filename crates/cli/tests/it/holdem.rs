@@ -112,11 +112,19 @@ fn hands_are_written_down() {
     assert_eq!(fs::read_to_string(dir.path("t/histories/001-random-always-raise.phhs")).unwrap(), text);
     let other = plan.replace("holdem:limit:2", "tictactoe").replace("always-raise", "minimax");
     fs::write(dir.path("u.toml"), other).unwrap();
-    let refused = dir.run(&["arena", "u.toml", "--histories", "5"]);
-    assert!(
-        String::from_utf8_lossy(&refused.stderr).contains("tictactoe has no usual format of whole games")
+    // Games without a format of their own are lines of JSON.
+    json(&dir, &["arena", "u.toml", "--histories", "5", "--out", "u"]);
+    let text = fs::read_to_string(dir.path("u/histories/001-random-minimax.games")).unwrap();
+    assert_eq!(text.matches("{\"game\":\"tictactoe\",\"players\":[").count(), 5, "{text}");
+    let found = json(&dir, &["review", "u/histories", "--by", "minimax", "--game", "tictactoe"]);
+    let players = found["players"].as_array().unwrap();
+    let by_name = |name: &str| players.iter().find(|player| player["name"] == name).unwrap();
+    assert_eq!(
+        (&found["games"], &by_name("minimax")["loss_per_decision"]),
+        (&5.into(), &0.0.into()),
+        "{found}"
     );
-    assert!(!fs::exists(dir.path("checkpoints")).unwrap());
+    assert!(by_name("random")["loss_per_decision"].as_f64().unwrap() > 0.05, "{found}");
 
     let play = [
         "play",

@@ -3,6 +3,7 @@
 use crate::common::Workspace;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -38,4 +39,40 @@ fn browsers_and_clients_are_answered_until_it_is_stopped() {
     let output = server.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(dir.fails(&["serve", "http", "nobody"], 1).contains("nobody"));
+}
+
+#[test]
+fn a_game_survives_a_killed_server() {
+    let dir = Workspace::new();
+    let start = |more: &[&str]| {
+        let mut command = dir.command(&[&["serve", "http", "--listen", "127.0.0.1:0"][..], more].concat());
+        let mut server = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut ready = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        let place = ready.trim().strip_prefix("listening on ").unwrap().to_string();
+        (server, place)
+    };
+    let ask = |place: &str, what: &str, body: &str| {
+        let mut stream = TcpStream::connect(place).unwrap();
+        let head = format!("Host: {place}\r\nConnection: close\r\nContent-Type: application/json");
+        write!(stream, "{what} HTTP/1.1\r\n{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split_once("\r\n\r\n").unwrap().1.to_string()
+    };
+    let (mut server, place) = start(&[]);
+    let begin = r#"{"game":"tictactoe","opponent":"random","seat":2,"seed":1}"#;
+    let begun = ask(&place, "POST /api/v1/plays", begin);
+    let id = begun.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_string();
+    assert!(Path::new(&dir.path(&format!("checkpoints/plays/{id}.json"))).is_file());
+    let look = format!("GET /api/v1/plays/{id}");
+    for (more, is_there) in [(&[][..], true), (&["--forget"][..], false)] {
+        server.kill().unwrap();
+        server.wait().unwrap();
+        let place;
+        (server, place) = start(more);
+        assert_eq!(ask(&place, &look, "") == begun, is_there, "{more:?}");
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
 }

@@ -103,9 +103,8 @@ fn with_game(game: &dyn AnyGame, path: &Path, one: &str) -> Result<AddedGame> {
     };
     Files::default().try_file(path)?;
     match game.add_history(&text, one) {
-        Some(Ok(added)) => Ok(added),
-        Some(Err(why)) => bail!("{}: {why}: name another file", path.display()),
-        None => bail!("{} has no usual format of whole games", game.info().name),
+        Ok(added) => Ok(added),
+        Err(why) => bail!("{}: {why}: name another file", path.display()),
     }
 }
 

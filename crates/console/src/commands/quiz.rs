@@ -43,7 +43,10 @@ pub(crate) fn run(games: &dyn Catalogue, args: &QuizArgs, as_json: bool) -> Resu
     let is_error = |worst: &&Worst| worst.points.is_none_or(|points| points >= MARKS[0]);
     let asked: Vec<&Worst> = found.worst.iter().filter(is_error).collect();
     if asked.is_empty() {
-        bail!("no decision of these games lost {} points or more", MARKS[0]);
+        match found.errors {
+            Some(_) => bail!("no decision of these games lost {} points or more", MARKS[0]),
+            None => bail!("no decision of these games lost anything"),
+        }
     }
     let (names, unit) = (names_of(&found.files), found.unit.as_deref().unwrap_or("utility"));
     let (mut input, mut out) = terminal(args.ascii, as_json);

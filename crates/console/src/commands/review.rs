@@ -108,7 +108,7 @@ fn write_decisions(found: &Review, path: &Path) -> Result<()> {
         }
     }
     if rules.is_empty() {
-        output::say(format!("{}: not written, because no decision lost anything", path.display()));
+        output::say(format!("{}: not written, because there are no decisions to list", path.display()));
     }
     for name in &rules {
         let path = if rules.len() > 1 { path_of_rules(path, name) } else { path.to_path_buf() };

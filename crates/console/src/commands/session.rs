@@ -125,6 +125,10 @@ fn kinds(found: &Review, measure: &Measure) -> String {
         // As in the table of errors: a match in chances, other games in points of the cube.
         let lost_of = |one: &&KindErrors| if in_points { one.points } else { one.lost };
         let lost: f64 = own.iter().map(lost_of).sum();
+        // Of many kinds, those in which nothing was lost say little.
+        if positions.len() > CLASSES {
+            positions.retain(|position| own.iter().any(|one| one.position == *position && one.lost > 0.0));
+        }
         // Of kinds that these games do not have, there are no columns.
         let kinds: Vec<(&str, &str)> = [("move", "moves"), ("double", "doubles"), ("answer", "answers")]
             .into_iter()

@@ -10,7 +10,7 @@
 use adept_builtin::tictactoe::TicTacToe;
 use adept_trainer::config::One;
 use adept_trainer::run::Cancel;
-use adept_web::{ServeOptions, serve};
+use adept_web::{ClientLimits, ServeOptions, serve};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -37,7 +37,9 @@ static SERVER: LazyLock<SocketAddr> = LazyLock::new(|| {
         published: Vec::new(),
         runs: "missing".into(),
         train: false,
+        plays: None,
         extras: Vec::new(),
+        client: ClientLimits::default(),
     };
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

@@ -294,6 +294,46 @@ pub(crate) struct Play {
     can_undo: bool,
     /// Classes of results available for resignation, smallest loss first.
     resignations: Vec<String>,
+    /// Suffix of files of whole games of this kind; none while the game hides something from the person.
+    #[schema(required)]
+    history: Option<String>,
+    /// The game as text that repeats it; none while it hides something from the person.
+    #[schema(required)]
+    record: Option<PlayRecord>,
+    /// Whether the game survives a restart of the server.
+    stored: bool,
+}
+
+/// A game as text that repeats it: chance follows from the seed.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PlayRecord {
+    /// `adept-game-1`.
+    format: String,
+    game: String,
+    opponent: String,
+    /// The person's seat, from 1.
+    seat: u64,
+    seed: u64,
+    /// The starting position, unless it is the start of the game.
+    #[schema(required)]
+    from: Option<String>,
+    turn: u64,
+    /// What the players did, in order.
+    actions: Vec<String>,
+    /// The class of results with which the person resigned.
+    #[schema(required)]
+    resigned: Option<String>,
+    over: bool,
+    /// The position to which all this leads.
+    position: String,
+}
+
+/// A game in the usual format of its kind.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PlayHistory {
+    /// Suffix of such files, such as `mat`.
+    suffix: String,
+    text: String,
 }
 
 /// A chance event or a move.

@@ -7,6 +7,7 @@ mod plays;
 mod runs;
 mod values;
 
+use crate::archive::Archive;
 use crate::client::Streams;
 use crate::compute::Compute;
 use crate::extra::Extra;
@@ -37,6 +38,8 @@ use utoipa::OpenApi;
 pub(crate) struct App {
     pub(crate) registry: Arc<Registry>,
     pub(crate) plays: Plays,
+    /// The files of games, if they are kept.
+    pub(crate) archive: Option<Archive>,
     pub(crate) jobs: Jobs,
     pub(crate) streams: Streams,
     pub(crate) document: Value,
@@ -102,6 +105,8 @@ fn table() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/plays/{id}/moves", post(plays::act)),
         ("/plays/{id}/undo", post(plays::undo)),
         ("/plays/{id}/resign", post(plays::resign)),
+        ("/plays/{id}/record", get(plays::record)),
+        ("/plays/{id}/history", get(plays::history)),
         ("/plays/{id}/hints", get(plays::hints)),
         ("/plays/{id}/analysis", get(plays::analysis)),
         ("/jobs", post(jobs::start)),
@@ -298,6 +303,8 @@ async fn cells(State(app): Shared, Id(id): Id) -> Answer {
         plays::act,
         plays::undo,
         plays::resign,
+        plays::record,
+        plays::history,
         plays::hints,
         plays::analysis,
         jobs::start,

@@ -49,7 +49,7 @@ fn all(app: &App) -> Result<Vec<RunSummary>, Fault> {
 }
 
 /// The run with this name. Only listed runs are read.
-fn found(app: &App, id: &str) -> Result<RunSummary, Fault> {
+pub(super) fn found(app: &App, id: &str) -> Result<RunSummary, Fault> {
     let missing = || Fault::missing(format!("no run `{}`", id.chars().take(80).collect::<String>()));
     all(app)?.into_iter().find(|run| app.training.id_of(&run.run) == id).ok_or_else(missing)
 }

@@ -494,7 +494,10 @@ fn answers_are_what_the_document_says() {
         let mut play = checked("post", "/plays", "/plays", begin);
         let path = format!("/plays/{}", play["id"].as_str().unwrap());
         let at = |end: &str| (format!("{path}{end}"), format!("/plays/{{id}}{end}"));
-        get(&at("").0, &at("").1);
+        for end in ["", "/record", "/history"] {
+            get(&at(end).0, &at(end).1);
+        }
+        checked("post", "/plays", "/plays", json!({ "record": play["record"], "id": play["id"] }));
         if play["your_turn"] == true {
             get(&at("/hints").0, &at("/hints").1);
         }
@@ -503,6 +506,9 @@ fn answers_are_what_the_document_says() {
             play = checked("post", &at("/moves").0, &at("/moves").1, json!({ "move": action }));
         }
         checked("post", &at("/moves").0, &at("/moves").1, json!({ "move": "nothing" }));
+        let record = get(&at("/record").0, &at("/record").1);
+        get(&at("/history").0, &at("/history").1);
+        checked("post", "/plays", "/plays", json!({ "record": record }));
         if game != "holdem:limit:2" {
             get(&at("/analysis").0, &at("/analysis").1);
         }
@@ -615,7 +621,10 @@ fn games_without_chance_are_judged_exactly() {
 #[test]
 fn runs_learn_here_and_are_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::with(ServeOptions { runs: folder.path().into(), train: true, ..options() });
+    let kept = tempfile::tempdir().unwrap();
+    let plays = Some(kept.path().into());
+    let options = ServeOptions { runs: folder.path().into(), plays, train: true, ..options() };
+    let server = Server::with(options.clone());
     let (_, starters) = server.get("/starters");
     assert_eq!(starters["may_train"], true);
     let all = starters["starters"].as_array().unwrap();
@@ -656,7 +665,8 @@ fn runs_learn_here_and_are_stopped() {
     assert!(done["config"].as_str().unwrap().contains("hidden = [4]"), "{}", done["config"]);
     // It plays at once.
     let play = json!({ "game": "tictactoe", "opponent": "my-tictactoe-td-3", "seat": 1, "seed": 1 });
-    assert_eq!(server.post("/plays", &play).0, 201);
+    let play = server.done("/plays", &play);
+    assert_eq!(play["stored"], true);
 
     let (_, long) = server.post("/runs", &run(json!({ "learn.td.games": 100_000_000 })));
     assert_eq!(long["id"], "my-tictactoe-td.2-3");
@@ -732,6 +742,8 @@ fn runs_learn_here_and_are_stopped() {
     let mut states: Vec<&str> = runs.iter().map(|run| &*run.status).collect();
     states.sort_unstable();
     assert_eq!(states, ["finished", "finished", "stopped"]);
+    // The next server goes on with the game against the run.
+    assert_eq!(Server::with(options).get(&format!("/plays/{}", play["id"].as_str().unwrap())), (200, play));
 }
 
 /// The head of an answer as a person reads it, and its body as bytes.

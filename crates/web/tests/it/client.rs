@@ -37,6 +37,7 @@ pub(crate) fn options() -> ServeOptions {
         published: adept_model::checkpoint::published_in(published()),
         runs: "missing".into(),
         train: false,
+        plays: None,
         extras: Vec::new(),
         client: ClientLimits::default(),
     }

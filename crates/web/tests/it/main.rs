@@ -2,5 +2,6 @@
 
 mod api;
 mod client;
+mod restart;
 mod safety;
 mod schema;

@@ -8,8 +8,8 @@ use crate::backgammon::cube::CubeModel;
 use crate::backgammon::{Action, Backgammon, LONGEST_MATCH, Rules, Stage, Stakes, State, Win};
 use crate::dice::Roll;
 use adept_game::{
-    AddedGame, DecisionKind, Found, Game, GameError, GameRecord, GamesAsPlayed, JudgedGame, Opinion, Records,
-    Standard, WholeGame,
+    AddedGame, DecisionKind, Found, Game, GameError, GameLines, GameRecord, GamesAsPlayed, JudgedGame,
+    Opinion, Records, Standard, WholeGame,
 };
 use adept_ground::notes;
 use std::collections::BTreeMap;
@@ -32,12 +32,11 @@ impl Records<Backgammon> for Rules {
     }
 
     fn read(&self, game: &Backgammon, path: &Path) -> Found<Vec<WholeGame<Action>>> {
-        Some(reads(game).and_then(|()| games_of(game, path, contents_of(path)?)))
+        Some(contents_of(path).and_then(|contents| games_of(game, path, contents)))
     }
 
     fn read_as_played(&self, game: &Backgammon, path: &Path) -> Found<GamesAsPlayed<Backgammon>> {
         let read = || {
-            reads(game)?;
             let contents = contents_of(path)?;
             // A network that has learned the cube plays its own rule set alone.
             let rules = contents.matches.first().filter(|_| !game.has_cube()).and_then(Match::rules);
@@ -96,6 +95,44 @@ impl Records<Backgammon> for Rules {
     }
 }
 
+/// Games with fewer checkers a side, which have no place in files `.mat`. Their errors are counted in the same way.
+pub(crate) struct FewCheckers;
+
+impl Records<Backgammon> for FewCheckers {
+    fn suffix(&self) -> &'static str {
+        Records::<Backgammon>::suffix(&GameLines)
+    }
+
+    fn write(&self, game: &Backgammon, record: &GameRecord<'_, Action>) -> Found<String> {
+        GameLines.write(game, record)
+    }
+
+    fn add(&self, text: &str, written: &str) -> Result<AddedGame, GameError> {
+        Records::<Backgammon>::add(&GameLines, text, written)
+    }
+
+    fn read(&self, game: &Backgammon, path: &Path) -> Found<Vec<WholeGame<Action>>> {
+        match Records::<Backgammon>::holds_games(&game.rules(), path) {
+            true => Some(Err(too_few())),
+            false => GameLines.read(game, path),
+        }
+    }
+
+    fn standard(&self, game: &Backgammon, state: &State) -> Option<Standard> {
+        standard(game, state)
+    }
+
+    fn error_name(
+        &self,
+        game: &Backgammon,
+        state: &State,
+        played: &Action,
+        best: (&Action, f64),
+    ) -> Option<&'static str> {
+        game.rules().error_name(game, state, played, best)
+    }
+}
+
 /// Bytes in which the first line of a match stands.
 const HEAD: u64 = 4096;
 
@@ -149,19 +186,13 @@ impl Rules {
 
 /// Refuses a game with fewer checkers.
 fn fits(game: &Backgammon) -> Result<(), GameError> {
-    match game.checkers() {
-        15 => Ok(()),
-        _ => Err(GameError::new("files `.mat` hold games with 15 checkers a side")),
-    }
+    if game.checkers() == 15 { Ok(()) } else { Err(too_few()) }
 }
 
-/// Refuses a game with fewer checkers, and says what is possible in place of reading its games.
-fn reads(game: &Backgammon) -> Result<(), GameError> {
-    fits(game).map_err(|why| {
-        GameError::new(format!(
-            "{why}; `moves` judges the moves of a single position, and `play --hints` those of a game"
-        ))
-    })
+fn too_few() -> GameError {
+    GameError::new(
+        "files of backgammon hold games with 15 checkers a side: games with fewer are in files `.games`",
+    )
 }
 
 /// The rule set with the cube of matches of this length; of 0, money games. None if no rule set has the length.
@@ -689,7 +720,7 @@ mod tests {
         let path = folder.path().join("a.mat");
         std::fs::write(&path, GOLDEN).unwrap();
         let few = named("hypergammon:match-5");
-        let error = few.records().unwrap().read(&few, &path).unwrap().unwrap_err().to_string();
+        let error = few.records().read(&few, &path).unwrap().unwrap_err().to_string();
         assert!(error.contains("15 checkers a side"), "{error}");
     }
 
@@ -1084,19 +1115,19 @@ mod tests {
             let path = folder.path().join(name);
             std::fs::write(&path, text).unwrap();
             let game = Backgammon::default();
-            let records = game.records().unwrap();
+            let records = game.records();
             assert!(records.holds_games(&path), "{name}");
             let (own, games) = records.read_as_played(&game, &path).unwrap().unwrap();
             assert_eq!((own.as_ref().map(Game::name), games.len()), (expected, 1), "{name}");
             assert_eq!(games[0].fault, None, "{name}");
             if expected == Some("backgammon:match-7") {
                 let match_7 = named("backgammon:match-7");
-                let (own, _) = match_7.records().unwrap().read_as_played(&match_7, &path).unwrap().unwrap();
+                let (own, _) = match_7.records().read_as_played(&match_7, &path).unwrap().unwrap();
                 assert!(own.is_none());
             }
         }
         let other = folder.path().join("note.txt");
         std::fs::write(&other, "no match").unwrap();
-        assert!(!Backgammon::default().records().unwrap().holds_games(&other));
+        assert!(!Backgammon::default().records().holds_games(&other));
     }
 }

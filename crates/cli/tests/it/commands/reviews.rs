@@ -240,9 +240,11 @@ fn a_match_is_reviewed() {
     let error = dir.fails(&["review", "m.mat", "--by", "pubeval", "--game", "backgammon"], 1);
     assert!(error.contains("`pubeval` is an agent without values"), "{error}");
     let error = dir.fails(&["review", "m.mat", "--by", "oracle", "--game", "backgammon:1"], 1);
-    assert!(error.contains("files `.mat` hold games with 15 checkers a side"), "{error}");
-    let error = dir.fails(&["review", "m.mat", "--by", "random", "--game", "tictactoe"], 1);
-    assert!(error.contains("tictactoe: files of whole games cannot be read"), "{error}");
+    assert!(error.contains("hold games with 15 checkers a side"), "{error}");
+    let error = dir.fails(&["review", "m.mat", "--by", "minimax", "--game", "tictactoe"], 1);
+    assert!(error.contains("m.mat: line 1: not a game as `--histories` writes it"), "{error}");
+    let error = dir.fails(&["review", "m.mat", "--by", "random", "--game", "leduc"], 1);
+    assert!(error.contains("without hidden information can be reviewed"), "{error}");
     // An illegal move ends its game. The others are read, also from other files and folders.
     fs::create_dir_all(dir.path("more/deep")).unwrap();
     fs::write(dir.path("more/deep/bad.mat"), MATCH.replace("8/4 6/4", "8/4 6/3")).unwrap();
@@ -365,6 +367,14 @@ fn the_worst_decisions_are_a_benchmark() {
         let row = format!("{},{},", one["position"].as_str().unwrap(), one["played"].as_str().unwrap());
         assert!(file.contains(&row), "{row}: {file}");
     }
+    // Of other rules.
+    let other = "# Decisions of backgammon:money that lost most\ndecision,kind,position,move,equity\n1,contact,here,roll,0\n";
+    fs::write(dir.path("money.csv"), other).unwrap();
+    let error = dir.fails(&["decisions", "run", "money.csv", &by, "--game", "backgammon"], 1);
+    assert!(
+        error.contains("these are decisions of backgammon:money: add `--game backgammon:money`"),
+        "{error}"
+    );
     // Rolled out, and continued.
     let build = ["decisions", "build", "--from", "worst.csv", "--with", &by, "--game", "backgammon"];
     let build = [&build[..], &["--trials", "2", "--truncate", "1", "--out", "rolled.csv"]].concat();
