@@ -40,7 +40,7 @@ done
 [ -n "$address" ] || { cat "$work/server.txt" >&2; exit 1; }
 
 export ADEPT_URL=http://$address
-for script in games training views faults; do
+for script in games positions training views faults; do
   node "$work/$script.mjs"
 done
 

@@ -45,10 +45,33 @@ await becomes(short, 'finished');
 await page.waitForSelector('.chart .line');
 check('it is chosen', page.url().includes(encodeURIComponent(short)));
 await checkAxe(page, 'a run');
+const measured = (await row(short).textContent()).match(/equity against \w+/)?.[0];
+check('the list and the chart call the measure the same', measured !== undefined && (await page.locator('.chart .axis', { hasText: measured }).count()) === 1, measured);
+check('random play is in the chart', (await page.locator('.chart text', { hasText: 'random play' }).count()) === 1);
+
+// The curve is read by the pointer and by keys, and what is read stays while it is drawn again.
+const chart = page.locator('.chart').first();
+const box = await chart.boundingBox();
+await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+check('the pointer reads', /^[\d,]+ .*: .*\d/.test(await page.textContent('.reading')), await page.textContent('.reading'));
+await page.mouse.move(1, 1);
+await chart.focus();
+const last = await page.textContent('.reading');
+await page.keyboard.press('ArrowLeft');
+const before1 = await page.textContent('.reading');
+check('keys read', before1 !== last, `${last} ${before1}`);
+await page.waitForTimeout(2500);
+check('it stays', (await page.textContent('.reading')) === before1 && (await page.evaluate(() => document.activeElement.matches('.chart'))));
 
 // A long one that is stopped, goes on, and is stopped again.
 const long = await start(50_000_000, seed + 1);
 await becomes(long, 'running');
+// It moves before its first checkpoint.
+const trained = () => row(long).locator('td').nth(1).textContent();
+const first = await trained();
+await page.waitForTimeout(2500);
+check('the list moves', (await trained()) !== first, first);
+await page.waitForSelector('.chart .line');
 await press(long, 'Stop');
 await becomes(long, 'stopped');
 const before = await row(long).textContent();
@@ -59,6 +82,23 @@ await page.waitForTimeout(2000);
 await press(long, 'Stop');
 await becomes(long, 'stopped');
 check('it has gone on', (await row(long).textContent()) !== before, before);
+
+// A mixture, with the shares of its experts.
+await page.click('summary:has-text("Start a run")');
+await page.selectOption('form select >> nth=2', 'hme');
+check('the config is that of the mixture', (await page.textContent('form .plain')).includes('[architecture.hme.expert.mlp]'));
+await page.fill('[name="learn.td.games"]', '2000');
+await page.fill('[name="evaluate.every"]', '500');
+await page.fill('[name="architecture.hme.experts"]', '3');
+await page.fill('[name=seed]', String(seed + 2));
+const begun = page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/runs'));
+await page.click('text=Start the run');
+const mixture = (await (await begun).json()).id;
+await becomes(mixture, 'finished');
+await page.waitForSelector('h3:has-text("Shares of the experts")');
+await page.locator('summary:has-text("Config")').last().click();
+check('its config is there without a reload', (await page.locator('details .plain').allTextContents()).some((text) => text.includes('experts = 3')));
+await page.getByLabel(mixture, { exact: true }).uncheck();
 
 // The mean of both seeds.
 await page.getByLabel('Mean of seeds').check();
@@ -75,7 +115,7 @@ await page.waitForSelector('#message:not([hidden])');
 
 // A game against the network of the short run.
 await page.goto(`${base}/#/runs?run=${encodeURIComponent(short)}`);
-await page.click('text=Play against it');
+await press(short, 'Play against it');
 await page.waitForSelector('form.begin');
 check('it is the opponent', await page.isChecked(`input[name=opponent][value="${short}"]`));
 await page.click('form.begin [type=submit]');

@@ -46,7 +46,7 @@ async function look(page, [hash, name], where) {
   check(`${name} ${where}: targets`, tiny.length === 0, tiny.slice(0, 4).join(' | '));
 }
 
-/** The page asks for one script, one more for a view that is loaded later. */
+/** The page asks for nothing more, but for a script for a view that is loaded later. */
 async function countRequests(browser) {
   for (const [hash, file] of [['', null], ['position/backgammon', 'position.js'], ['runs', 'runs.js'], ['games', 'games.js'], ['api', 'documented.js']]) {
     const context = await browser.newContext();
@@ -57,14 +57,33 @@ async function countRequests(browser) {
     await page.waitForSelector('main h1');
     await page.waitForLoadState('networkidle');
     const files = asked.filter((path) => path.startsWith('/page/')).sort();
-    const wanted = ['app.js', file, 'style.css'].filter(Boolean).map((name) => `/page/${name}`).sort();
+    const wanted = [file].filter(Boolean).map((name) => `/page/${name}`).sort();
     check(`files of ${hash || 'start'}`, files.join(' ') === wanted.join(' '), files.join(' '));
     await context.close();
   }
 }
 
+/** On phones, what begins a game or moves is in the first window, upright and on the side. */
+async function checkFold(browser) {
+  const { id } = await post('/plays', { game: 'backgammon', opponent: 'random', seat: 1, seed: 5 });
+  const wanted = [['', '.card >> nth=3'], ['new/backgammon', 'form.begin [type=submit]'], [`play/${id}`, '.bg-board'], [`play/${id}`, '[data-key=confirm]'], ['position/backgammon', '.bg-board'], ['position/backgammon', '.candidate >> nth=0']];
+  for (const viewport of [{ width: 390, height: 844 }, { width: 844, height: 390 }]) {
+    const page = await open(await browser.newContext({ viewport, reducedMotion: 'reduce', hasTouch: true }));
+    for (const [hash, selector] of wanted) {
+      await goTo(page, hash);
+      await page.waitForSelector(selector);
+      await page.waitForTimeout(200);
+      const { y, height } = await page.locator(selector).boundingBox();
+      const isLow = selector.startsWith('.candidate') && viewport.width > viewport.height;
+      check(`${hash || 'start'} in ${viewport.width} × ${viewport.height}: ${selector}`, isLow || y + height / 2 <= viewport.height, `${y} + ${height}`);
+    }
+    await page.context().close();
+  }
+}
+
 const browser = await launch();
 await countRequests(browser);
+await checkFold(browser);
 const all = await views();
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [320, 768, 1280, 2560]) {

@@ -50,7 +50,7 @@ class PositionView {
       event.preventDefault();
       this.look();
     });
-    this.select = h('select', { id: 'agent', onchange: () => this.look() }, this.agents.map(({ id }) => h('option', { value: id }, id)));
+    this.select = h('select', { id: 'agent', 'aria-label': 'Agent', onchange: () => this.look() }, this.agents.map(({ id }) => h('option', { value: id }, id)));
     if (agent && ![...this.select.options].some(({ value }) => value === agent)) this.select.append(h('option', { value: agent }, agent));
     if (agent) this.select.value = agent;
     const choice = h('select', { id: 'game', 'aria-label': 'Game', onchange: () => { location.hash = `#/position/${encodeURIComponent(choice.value)}`; } },

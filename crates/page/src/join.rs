@@ -44,16 +44,17 @@ fn exported(line: &str) -> Option<&str> {
 pub(crate) struct Joined<'a> {
     /// They come after those that they import.
     modules: Vec<Module>,
-    /// Another file, from which they import what it has.
+    /// A script that has run before, from which they take what it has.
     base: Option<&'a Joined<'a>>,
-    /// The module that needs the others, by which the file is called.
-    name: &'static str,
 }
+
+/// Where a script leaves what its modules export.
+const SHARED: &str = "globalThis.adept";
 
 impl<'a> Joined<'a> {
     /// The module called `name`, and those of `all` that it needs and `base` does not have.
     pub(crate) fn new(all: &[Module], name: &'static str, base: Option<&'a Self>) -> Self {
-        let mut joined = Self { modules: Vec::new(), base, name };
+        let mut joined = Self { modules: Vec::new(), base };
         joined.add(all, name, &mut BTreeSet::new());
         joined
     }
@@ -73,22 +74,36 @@ impl<'a> Joined<'a> {
         self.modules.iter().any(|module| module.name == name)
     }
 
-    /// A module that exports what its modules do.
+    /// A module that exports what its modules do, and takes what it needs from the script that has run before.
     pub(crate) fn module(&self) -> String {
         let mut text = String::new();
         if let Some(base) = self.base {
             let imports = self.modules.iter().flat_map(Module::imports).filter(|(_, from)| base.has(from));
             let names: BTreeSet<&str> = imports.flat_map(|(names, _)| names.split(", ")).collect();
             if !names.is_empty() {
-                let _ = writeln!(text, "import {{ {} }} from './{}';", list(names), base.name);
+                let _ = writeln!(text, "const {{ {} }} = {SHARED};", list(names));
             }
         }
         text.push_str(&self.script());
-        let exports: Vec<&str> = self.modules.iter().flat_map(Module::exports).collect();
+        let exports: Vec<&str> = self.exports().collect();
         if !exports.is_empty() {
             let _ = writeln!(text, "export {{ {} }};", list(exports));
         }
         text
+    }
+
+    /// A script that leaves what its modules export for modules that come later.
+    pub(crate) fn shared_script(&self) -> String {
+        // The last module begins the page, which may load others at once.
+        let (last, others) =
+            self.modules.split_last().map_or((None, &[][..]), |(last, others)| (Some(last), others));
+        let script: String = others.iter().map(scope).collect();
+        let exports = list(others.iter().flat_map(Module::exports));
+        format!("{script}{SHARED} = {{ {exports} }};\n{}", last.map(scope).unwrap_or_default())
+    }
+
+    fn exports(&self) -> impl Iterator<Item = &'static str> {
+        self.modules.iter().flat_map(Module::exports)
     }
 
     /// A script that imports and exports nothing.
@@ -143,12 +158,14 @@ mod tests {
                       (function () {\nconst own = a;\nc(new B(own));\n})();\n";
         assert_eq!(app.script(), wanted);
         assert_eq!(app.module(), format!("{wanted}export {{ a, B, c }};\n"));
+        let (others, last) = wanted.split_at(wanted.rfind("(function").unwrap());
+        assert_eq!(app.shared_script(), format!("{others}globalThis.adept = {{ a, B, c }};\n{last}"));
     }
 
     #[test]
     fn a_second_file_imports_what_the_first_has() {
         let app = Joined::new(ALL, "app.js", None);
-        let wanted = "import { a, c } from './app.js';\n\
+        let wanted = "const { a, c } = globalThis.adept;\n\
                       const { e } = (function () {\nfunction e() { c(); }\nreturn { e };\n})();\n\
                       const { d } = (function () {\nconst d = a + e;\nreturn { d };\n})();\n\
                       export { e, d };\n";

@@ -58,10 +58,10 @@ const MODULES: &[Module] = modules![
         "review.js";
 ];
 
-/// The module that [`INDEX`] loads. All that it imports is in one file with it.
+/// The module that begins the page. It is in the page itself, with all that it imports: a browser on a slow line waits for one answer.
 const APP: &str = "app.js";
 
-/// The modules that [`APP`] loads when their views are shown. What they import is in one file with them, or in that of [`APP`].
+/// The modules that [`APP`] loads when their views are shown. What they import is in one file with them, or in the page.
 const VIEWS: [&str; 4] = ["documented.js", "games.js", "position.js", "runs.js"];
 
 /// A file as it is served.
@@ -87,30 +87,49 @@ impl File {
     }
 }
 
-/// The files that [`index`] and its scripts load, by name. Every module is in one of them, so that its state is there once.
+/// The files that the page loads later, by name. Every module is in one of them or in the page, so that its state is there once.
 pub static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
     let app = Joined::new(MODULES, APP, None);
-    let views = VIEWS.map(|name| File::new(name, Joined::new(MODULES, name, Some(&app)).module()));
-    [File::new(APP, app.module()), File::new("style.css", STYLE.into())].into_iter().chain(views).collect()
+    VIEWS.map(|name| File::new(name, Joined::new(MODULES, name, Some(&app)).module())).into()
 });
 
-/// The page itself.
-const INDEX: &str = include_str!("../page/index.html");
+/// The frame of the page, and what it loads where it is served as it is.
+const FRAME: &str = include_str!("../page/index.html");
+const LOOKS: &str = "<link rel=\"stylesheet\" href=\"/page/style.css\">";
+const SCRIPT: &str = "<script type=\"module\" src=\"/page/app.js\"></script>";
+
+/// The page itself, with its looks and its script.
+static PAGE: LazyLock<String> = LazyLock::new(|| {
+    // In the page, paths are relative to its address.
+    let script = Joined::new(MODULES, APP, None).shared_script().replace("import('./", "import('/page/");
+    FRAME
+        .replace(LOOKS, &format!("<style>{STYLE}</style>"))
+        .replace(SCRIPT, &format!("<script type=\"module\">{script}</script>"))
+});
 
 /// The page itself, with the list of games as JSON, so that the first view asks for nothing more; or with none.
 pub fn index(games: &str) -> File {
     // In a script it contains no `<`, so it cannot end it.
-    let text = INDEX.replace(GAMES, &GAMES.replace("><", &format!(">{}<", games.replace('<', "\\u003c"))));
+    let text = PAGE.replace(GAMES, &GAMES.replace("><", &format!(">{}<", games.replace('<', "\\u003c"))));
     File::new("index.html", text)
 }
 
-/// The place of the list of games in [`INDEX`].
+/// The place of the list of games in [`FRAME`].
 const GAMES: &str = "<script type=\"application/json\" id=\"games\"></script>";
 
-/// The script in the page itself, which a content security policy allows by its hash.
-pub fn inline() -> &'static str {
-    let rest = INDEX.split_once("<script>").map_or("", |(_, rest)| rest);
-    rest.split_once("</script>").map_or("", |(script, _)| script)
+/// The scripts in the page itself, which a content security policy allows by their hashes.
+pub fn scripts() -> [&'static str; 2] {
+    [between("<script>", "</script>"), between("<script type=\"module\">", "</script>")]
+}
+
+/// The looks in the page itself.
+pub fn looks() -> &'static str {
+    between("<style>", "</style>")
+}
+
+fn between(begin: &str, end: &str) -> &'static str {
+    let rest = PAGE.split_once(begin).map_or("", |(_, rest)| rest);
+    rest.split_once(end).map_or("", |(inner, _)| inner)
 }
 
 /// The looks of the page and of reports.
@@ -164,11 +183,20 @@ mod tests {
     const FIRST: usize = 60_000;
 
     fn text(name: &str) -> &'static str {
+        if name == APP {
+            return scripts()[1];
+        }
         FILES
             .iter()
             .find(|file| file.name == name)
             .map(|file| file.text.as_str())
             .expect("a file of the page")
+    }
+
+    /// The scripts of the page: the one in it, and those that are loaded later.
+    fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
+        let later = FILES.iter().map(|file| (file.name, &*file.text));
+        std::iter::once((APP, scripts()[1])).chain(later)
     }
 
     /// The names in the braces of the lines that begin and end so.
@@ -216,7 +244,7 @@ mod tests {
         for module in MODULES {
             let first = module.text.lines().next().expect("a line that says what the module is for");
             assert!(first.starts_with("// "), "{}", module.name);
-            let times: usize = FILES.iter().map(|file| file.text.matches(first).count()).sum();
+            let times: usize = files().map(|(_, text)| text.matches(first).count()).sum();
             let in_documents = [&report, &review].map(|script| script.matches(first).count());
             let wanted = match module.name {
                 "parts.js" => (0, [1, 1]),
@@ -233,17 +261,14 @@ mod tests {
 
     #[test]
     fn every_import_is_reached() {
-        let app = braced(text(APP), "export { ", " };");
-        for File { name: file, text, .. } in FILES.iter().filter(|file| file.name.ends_with(".js")) {
-            let from_app = braced(text, "import { ", " } from './app.js';");
-            assert!(
-                from_app.is_subset(&app) && from_app.is_empty() == (*file == APP),
-                "{file}: {from_app:?}"
-            );
-            let other = text.lines().filter(|line| line.starts_with("import")).count();
-            assert_eq!(other, usize::from(*file != APP), "{file}");
+        let app = braced(text(APP), "globalThis.adept = { ", " };");
+        for (file, text) in files() {
+            let from_app = braced(text, "const { ", " } = globalThis.adept;");
+            assert!(from_app.is_subset(&app) && from_app.is_empty() == (file == APP), "{file}: {from_app:?}");
+            assert_eq!(text.lines().filter(|line| line.starts_with("import")).count(), 0, "{file}");
             let own = braced(text, "const { ", " } = (function () {");
-            assert_eq!(own, braced(text, "export { ", " };"), "{file}");
+            let left = if file == APP { app.clone() } else { braced(text, "export { ", " };") };
+            assert_eq!(own, left, "{file}");
             // Each module in it finds what it imports, and finds it before it begins.
             for module in MODULES {
                 let first = module.text.lines().next().expect("a line");
@@ -262,7 +287,7 @@ mod tests {
 
     #[test]
     fn views_that_are_loaded_later_are_files() {
-        let all = FILES.iter().flat_map(|file| file.text.split("import('./").skip(1));
+        let all = files().flat_map(|(_, text)| text.split("import('/page/").skip(1));
         let loaded: BTreeSet<&str> = all.filter_map(|rest| rest.split('\'').next()).collect();
         assert_eq!(loaded, BTreeSet::from(VIEWS));
         for name in VIEWS {
@@ -272,14 +297,13 @@ mod tests {
 
     #[test]
     fn the_page_loads_few_files_and_is_small() {
-        let loaded: BTreeSet<&str> =
-            INDEX.split("\"/page/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-        assert_eq!(loaded, BTreeSet::from([APP, "style.css"]));
-        let (later, first): (Vec<&File>, Vec<&File>) =
-            FILES.iter().partition(|file| VIEWS.contains(&file.name));
-        let [later, first] =
-            [later, first].map(|files| files.iter().map(|file| file.gzip.len()).sum::<usize>());
-        let first = first + index("").gzip.len();
+        assert!(FRAME.contains(LOOKS) && FRAME.contains(SCRIPT) && FRAME.contains(GAMES));
+        assert_eq!(PAGE.matches("\"/page/").count(), 0);
+        // What is in the page cannot end its element.
+        assert_eq!((PAGE.matches("</script>").count(), PAGE.matches("</style>").count()), (3, 1));
+        assert!(!PAGE.contains("<!--"));
+        let later: usize = FILES.iter().map(|file| file.gzip.len()).sum();
+        let first = index("").gzip.len();
         assert!(first <= FIRST && first + later <= LARGEST, "{first} bytes at first, {later} later");
     }
 
@@ -302,9 +326,9 @@ mod tests {
         let (_, rest) = page.split_once(GAMES.trim_end_matches("</script>")).expect("the place of the list");
         let (held, _) = rest.split_once("</script>").expect("its end");
         assert_eq!(held.replace("\\u003c", "<"), list);
-        assert_eq!(index("").text, INDEX);
-        // Its hash is in the policy of the page, so there is one.
-        assert_eq!(INDEX.matches("<script>").count(), 1);
-        assert!(inline().contains("early"));
+        assert_eq!(index("").text, *PAGE);
+        // The hashes of these are in the policy of the page.
+        assert!(scripts()[0].contains("globalThis.early") && scripts()[1].contains("lineChart"));
+        assert_eq!(looks(), STYLE);
     }
 }

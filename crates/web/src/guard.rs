@@ -9,11 +9,12 @@ use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 
-/// Content security policy of the page: its own files and the one script in it, and requests to this server.
+/// Content security policy of the page: its own files and what is in it, and requests to this server.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
-    let hash = base64(&Sha256::digest(adept_page::inline()));
+    let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text)));
+    let [scripts, looks] = [adept_page::scripts().map(hash).join(" "), hash(adept_page::looks())];
     let policy = format!(
-        "default-src 'none'; script-src 'self' 'sha256-{hash}'; style-src 'self'; img-src 'self' data:; \
+        "default-src 'none'; script-src 'self' {scripts}; style-src {looks}; img-src 'self' data:; \
          connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
     HeaderValue::try_from(policy).expect("a policy is plain text")

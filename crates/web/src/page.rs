@@ -18,6 +18,12 @@ use std::sync::{Arc, LazyLock};
 /// The page without a list of games, for servers that want a token first.
 static BARE: LazyLock<File> = LazyLock::new(|| adept_page::index(""));
 
+/// Joins and compresses the files.
+pub(crate) fn prepare() {
+    LazyLock::force(&FILES);
+    LazyLock::force(&BARE);
+}
+
 /// Answers with the page and the list of games.
 pub(crate) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     if let Some(file) = app.index.get() {

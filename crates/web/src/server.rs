@@ -28,7 +28,7 @@ use hyper_util::service::TowerToHyperService;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -107,7 +107,7 @@ pub fn serve(
         let has_ended = &has_ended;
         scope.spawn(move || find_for(games, &questions, has_ended));
         // Joined and compressed before somebody asks.
-        scope.spawn(|| LazyLock::force(&adept_page::FILES));
+        scope.spawn(page::prepare);
         let registry = Arc::new(Registry::new(finder, games.names(), &options.agents, &options.published));
         let training = Arc::new(Training::new(options.runs.clone(), options.train));
         let app = Arc::new(App {
