@@ -9,6 +9,8 @@ const GAMES = [
   ['bearoff', 'hme-4x16', 1],
   ['hypergammon', 'td-128-32', 2],
   ['backgammon', 'small-88-24', 1],
+  ['backgammon:match-3', 'random', 1],
+  ['hypergammon:money-beavers', 'random', 2],
   ['liars-dice:soar:2x5', 'soar-net', 1],
   ['leduc', 'random', 2],
   ['holdem:limit:2', 'limit-2', 1],
