@@ -171,7 +171,8 @@ export class BackgammonBoard extends Board {
     if (this.glimpse) return;
     const isMine = scene.active || scene.mover === this.seat;
     const all = this.drawn && pace() > 0 ? flights(this.drawn, { mine, theirs }, isMine) : [];
-    this.drawn = { mine, theirs };
+    // The next game of a match is set up at once.
+    this.drawn = scene.isEnd ? null : { mine, theirs };
     const flying = (own) => checker(own, 0, 0, 'flies');
     this.moving = glide(this.element.querySelector('.bg-board'), all, pace(), (...place) => this.layout.spot(...place), flying);
   }

@@ -7,7 +7,7 @@ import { button, h, kept, put } from './dom.js';
 import { announce, ask, showRules, tell } from './frame.js';
 import { forgetPlay, hearTabs, isLost, knownPlays, remember, restorePlay, tellTabs } from './saves.js';
 import { pace, setting, showSettings } from './settings.js';
-import { gameEnds, resignationWords, stakesOf } from './stakes.js';
+import { gameEnds, resignationWords, stakesOf, toldOf } from './stakes.js';
 import { Thoughts, unitOf } from './thoughts.js';
 
 const PAUSE = { chance: 520, move: 300, end: 1800, forced: 1100, all: 5000 };
@@ -202,8 +202,9 @@ class PlayView {
   /** A sentence about the event that led to a place, with the end of a game of a match. */
   said({ text }, at) {
     const end = this.ends.get(at);
-    const passed = text?.replace('drops and loses', 'passes and loses').replace('drop and lose', 'pass and lose').replace(/^It\b/, 'The opponent');
-    return end ? `${passed.split('\n')[0]} ${end.told}` : this.isCheckers ? passed : text;
+    if (!this.isCheckers || !text) return text;
+    const told = toldOf(text).replace(/^It\b/, 'The opponent');
+    return end ? `${told} ${end.told}` : told;
   }
 
   get isCheckers() {
@@ -375,7 +376,8 @@ class PlayView {
     this.isSending = true;
     try {
       const play = await ask(control, () => request().catch((error) => this.resume(error, request)));
-      if (play) this.update(play, false);
+      // A resignation in a match begins the next game.
+      if (play) await this.update(play, play.events.length > this.play.events.length);
     } finally {
       this.sent();
     }
@@ -452,7 +454,7 @@ class PlayView {
     if (player === null) return text || null;
     // Bids and bets are read more easily as words, without what was revealed after them.
     if (/^(liars-dice|holdem|leduc|kuhn)/.test(this.play.game) && text) return /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
-    if (this.isCheckers && /^(double|take|drop|beaver|resign)/.test(move)) return text.replace(/^It /, 'Opponent ').replace('drops and', 'passes and').replace('drop and', 'pass and').split('\n')[0];
+    if (this.isCheckers && /^(double|take|drop|beaver|resign)/.test(move)) return toldOf(text).replace(/^It /, 'Opponent ');
     const who = player === this.play.seat ? 'You' : this.play.players === 2 ? 'Opponent' : `Player ${player}`;
     return [h('strong', null, who), this.play.game === 'connect-four' ? ` column ${move}` : ` ${move}`];
   }

@@ -5,7 +5,7 @@ import { button, calm, h, kept, put } from './dom.js';
 /** Each setting: its name, its question, and its choices, the usual one first. */
 const SETTINGS = [
   ['pace', 'Pace of moves', { normal: 'normal', slow: 'slow', fast: 'fast', off: 'no animation' }],
-  ['bears-off', 'Bear off to the', { right: 'right', left: 'left' }],
+  ['bears-off', 'Bear off on the', { right: 'right', left: 'left' }],
   ['colours', 'Colours of the board', { plain: 'as the page', green: 'green felt', blue: 'blue', contrast: 'high contrast' }],
   ['confirm', 'Complete moves', { ask: 'wait for “Confirm move”', go: 'are made at once' }],
   ['forced', 'With no choice', { go: 'the only move is made for me', ask: 'I make it myself' }],
@@ -22,9 +22,11 @@ export function setting(name) {
 export const pace = () => (calm() ? 0 : { slow: 1.8, normal: 1, fast: 0.45, off: 0 }[setting('pace')]);
 
 /** Puts the chosen colours on. */
-export function wearColours() {
+function wearColours() {
   document.documentElement.dataset.board = setting('colours');
 }
+
+wearColours();
 
 /** Shows the dialog; `onchange` is called after each change. */
 export function showSettings(onchange) {

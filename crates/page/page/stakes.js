@@ -35,6 +35,9 @@ export function stakesOf(text, game = '') {
 /** The value of the cube, with what is offered. */
 export const valueOf = ({ doublings, offered }) => 2 ** (doublings + offered);
 
+/** A sentence about an action of a game, in the words of players and without the score. */
+export const toldOf = (text) => text.replace(/\s+The score is [\s\S]*$/, '').replace('drops and', 'passes and').replace('drop and', 'pass and');
+
 const SIZES = ['', '', ' with a gammon', ' with a backgammon'];
 
 /** The ends of the games of a match: places of events to what a person in a seat is told. */
