@@ -117,8 +117,8 @@ async function begin(page, [game, opponent, seat]) {
   await page.goto('about:blank');
   await page.goto(`${base}/#/new/${encodeURIComponent(game)}`);
   await page.waitForSelector('form.begin');
-  const more = page.locator('button', { hasText: /more$/ });
-  if (await more.count()) await more.first().click();
+  const others = page.locator('.agents:not([open]) > summary');
+  if (await others.count()) await others.click();
   await page.check(`input[name=opponent][value="${opponent}"]`);
   await page.check(`input[name=seat][value="${seat}"]`);
   await page.locator('summary', { hasText: 'More' }).click();

@@ -76,6 +76,12 @@ export function variantOf(name) {
   return head === 'declared' || head === 'file' ? '' : rest.join(':');
 }
 
+/** What an opponent is called: a level, or an agent that may look ahead. */
+export function opponentTitle(id) {
+  const [, plies, agent] = /^search:(\d+)\b[^:]*:(.*)$/.exec(id) ?? [];
+  return agent ? `${agent}, which looks ${plies} plies ahead` : id;
+}
+
 /** A text with results in big blinds, as players count one hand: their thousandths are for averages. */
 export const inBlinds = (text) => text.replace(/([-−+]?)(\d+(?:\.\d+)?) mbb/g, (_, sign, number) => {
   const blinds = (number / 1000).toFixed(2).replace(/\.?0+$/, '');

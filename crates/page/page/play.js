@@ -2,7 +2,7 @@
 
 import { analysisPanel } from './analysis.js';
 import { agents, gameInfo, games, get, post } from './api.js';
-import { boardFor, inBlinds, isCheckers, seatName, titleOf, variantOf } from './boards.js';
+import { boardFor, inBlinds, isCheckers, opponentTitle, seatName, titleOf, variantOf } from './boards.js';
 import { button, h, kept, put } from './dom.js';
 import { announce, ask, showRules, tell } from './frame.js';
 import { forgetPlay, hearTabs, isLost, knownPlays, remember, restorePlay, tellTabs } from './saves.js';
@@ -132,7 +132,7 @@ class PlayView {
 
   subtitle() {
     const { game, opponent, seat, players } = this.play;
-    return [variantOf(game), `against ${opponent}`, (players > 2 || !isCheckers(game)) && `you are ${seatName(game, seat)}`].filter(Boolean).join(' · ');
+    return [variantOf(game), `against ${opponentTitle(opponent)}`, (players > 2 || !isCheckers(game)) && `you are ${seatName(game, seat)}`].filter(Boolean).join(' · ');
   }
 
   /** More about the game has become known. */
