@@ -170,7 +170,7 @@ export class BackgammonBoard extends Board {
     this.moving = 0;
     if (this.glimpse) return;
     const isMine = scene.active || scene.mover === this.seat;
-    const all = this.drawn && pace() > 0 ? flights(this.drawn, { mine, theirs }, isMine) : [];
+    const all = this.drawn && pace() > 0 && !scene.arrows ? flights(this.drawn, { mine, theirs }, isMine) : [];
     // The next game of a match is set up at once.
     this.drawn = scene.isEnd ? null : { mine, theirs };
     const flying = (own) => checker(own, 0, 0, 'flies');

@@ -21,6 +21,8 @@ export async function beginPlay(settings, signal) {
   location.hash = `#/play/${fresh.id}`;
 }
 
+const SUITS = { s: '♠', h: '♥', d: '♦', c: '♣' };
+
 const RESTORED = 'The server had lost this game. It is restored from the copy in this browser.';
 
 /** A game from the server, which gets it back from this browser if it has lost it. */
@@ -202,9 +204,19 @@ class PlayView {
   /** A sentence about the event that led to a place, with the end of a game of a match. */
   said({ text }, at) {
     const end = this.ends.get(at);
-    if (!this.isCheckers || !text) return text;
-    const told = toldOf(text).replace(/^It\b/, 'The opponent');
+    const told = this.named(this.isCheckers && text ? toldOf(text) : text ?? '');
     return end ? `${told} ${end.told}` : told;
+  }
+
+  /** The words of the server with the opponent's name, and with suits as cards show them. */
+  named(text) {
+    const { game, players, seat } = this.play;
+    const suited = /^holdem/.test(game) ? text.replace(/\b([2-9TJQKA])([shdc])\b/g, (_, rank, suit) => (rank === 'T' ? '10' : rank) + SUITS[suit]) : text;
+    if (players !== 2) return suited;
+    return suited
+      .replace(/(^|[.!?:]\s+)It\b/g, '$1The opponent')
+      .replace(new RegExp(`(^|[.!?]\\s+)Player ${3 - seat}\\b(?!  )`, 'g'), '$1The opponent')
+      .replace(new RegExp(`\\b[Pp]layer ${3 - seat}\\b(?!  )`, 'g'), 'the opponent');
   }
 
   get isCheckers() {
@@ -450,11 +462,12 @@ class PlayView {
     put(this.parts.news, shown.filter(isNews).slice(-12).map(({ said }) => h('p', null, said)));
   }
 
-  line({ player, move, text }) {
-    if (player === null) return text || null;
-    // Bids and bets are read more easily as words, without what was revealed after them.
-    if (/^(liars-dice|holdem|leduc|kuhn)/.test(this.play.game) && text) return /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
-    if (this.isCheckers && /^(double|take|drop|beaver|resign)/.test(move)) return toldOf(text).replace(/^It /, 'Opponent ');
+  line(event, at) {
+    const { player, move, text } = event;
+    if (player === null) return text ? this.said(event, at) : null;
+    if (this.isCheckers && /^(double|take|drop|beaver|resign)/.test(move)) return this.named(toldOf(text));
+    // Bids and bets are read more easily as words, without the table of what was revealed.
+    if (/^(liars-dice|holdem|leduc|kuhn)/.test(this.play.game) && text) return this.named(text.split('\n').filter((line) => !/^\s/.test(line)).join(' '));
     const who = player === this.play.seat ? 'You' : this.play.players === 2 ? 'Opponent' : `Player ${player}`;
     return [h('strong', null, who), this.play.game === 'connect-four' ? ` column ${move}` : ` ${move}`];
   }
@@ -464,7 +477,7 @@ class PlayView {
     this.listed = this.play;
     const { isCheckers: isDice } = this;
     this.play.events.forEach((event, i) => {
-      const line = this.line(event);
+      const line = this.line(event, i + 1);
       const roll = isDice && event.player !== null ? this.play.events[i - 1] : null;
       const isSilent = isDice && (event.player === null ? this.play.events[i + 1] : event.move === 'roll');
       if (line && !isSilent) {
