@@ -1,6 +1,6 @@
 // Plays every game to its end: with the mouse, then with keys alone; and drags checkers.
 
-import { base, check, finish, launch, open } from './browser.mjs';
+import { base, check, checkAxe, finish, goTo, launch, open, post } from './browser.mjs';
 
 /** Game, opponent, seat. */
 const GAMES = [
@@ -148,7 +148,60 @@ async function play(page, how, named) {
   check(`${named[0]} by ${how}`, await isOver(page), await page.locator('.status').textContent());
 }
 
+/** What is where: the board may not move while others act. */
+const places = (page) => page.evaluate(() => ['.bg-board', '.controls'].map((name) => {
+  const { top, height } = document.querySelector(name).getBoundingClientRect();
+  return [Math.round(top), Math.round(height)].join('+');
+}).join(' '));
+
+/** The cube by a click, checkers that glide, a board that stays where it is, and its settings. */
+async function cubeAndMotion(browser) {
+  const page = await open(await browser.newContext({ viewport: { width: 1280, height: 900 } }));
+  const { id, turn, moves } = await post('/plays', { game: 'backgammon:match-3', opponent: 'random', seat: 1, seed: 7 });
+  await post(`/plays/${id}/moves`, { move: moves[0].move, turn });
+  await goTo(page, `play/${id}`);
+  await page.waitForSelector('.cube.can');
+  await checkAxe(page, 'a match');
+  check('the score', (await page.locator('.score').first().textContent()) === '0 of 3');
+  const before = await places(page);
+  await page.locator('.cube.can').click();
+  await page.waitForFunction(() => /double to 2/.test(document.querySelector('.events').textContent));
+  check('the board stays while the cube is answered', (await places(page)) === before, `${before}, then ${await places(page)}`);
+  const confirm = page.locator('[data-key=confirm]');
+  for (let n = 0; n < 400 && !(await confirm.count()); n += 1) {
+    const roll = page.locator('[data-key=cube-roll]');
+    if (await roll.count()) await roll.click().catch(() => {});
+    await page.waitForTimeout(50);
+  }
+  await page.locator('.place.source.can').first().click();
+  await page.locator('.place.target').first().click();
+  check('a checker glides', (await page.locator('.flies').count()) > 0);
+  await page.waitForFunction(() => !document.querySelector('.flies'));
+  check('and stands where it went', (await page.locator('.checker[style*=hidden]').count()) === 0);
+
+  const tray = () => page.locator('.tray').first().getAttribute('x');
+  const right = Number(await tray());
+  await page.locator('.tools button', { hasText: 'Settings' }).click();
+  await checkAxe(page, 'settings');
+  await page.selectOption('[data-key=set-bears-off]', 'left');
+  await page.selectOption('[data-key=set-colours]', 'contrast');
+  await page.selectOption('[data-key=set-pace]', 'off');
+  await page.keyboard.press('Escape');
+  check('the tray is on the left', Number(await tray()) < right);
+  await page.locator('[data-key=undo-step]').click();
+  check('nothing glides without animation', (await page.locator('.flies').count()) === 0);
+  await page.reload();
+  await page.waitForSelector('.bg-board');
+  check('settings are kept', (await page.evaluate(() => document.documentElement.dataset.board)) === 'contrast' && Number(await tray()) < right);
+
+  await page.locator('.tools button', { hasText: 'Resign' }).click();
+  await page.locator('dialog button', { hasText: 'Single game' }).click();
+  await page.waitForSelector('.game-end');
+  check('the end of a game in words', /wins? game 1.*The score is/.test(await page.locator('.game-end').first().textContent()), await page.locator('.game-end').first().textContent());
+}
+
 const browser = await launch();
+await cubeAndMotion(browser);
 for (const how of ['mouse', 'keys', 'drag']) {
   const page = await open(await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' }));
   const games = how === 'drag' ? GAMES.filter(([game]) => /^(bearoff|hypergammon)$/.test(game)) : GAMES;

@@ -7,7 +7,7 @@ import { die } from './die.js';
 import { button, h, plural, pressable, put, roving, svg } from './dom.js';
 import { flights, glide } from './glide.js';
 import { pace, setting } from './settings.js';
-import { cubeQuestion, cubeWords, stakesOf, valueOf } from './stakes.js';
+import { actorOf, cubeQuestion, cubeWords, stakesOf, valueOf } from './stakes.js';
 
 const W = 40; // width of a point
 const R = 18; // radius of a checker
@@ -181,7 +181,7 @@ export class BackgammonBoard extends Board {
     const player = isMine ? this.seat : 3 - this.seat;
     const side = isMine ? shown.mine : shown.theirs;
     const { stakes } = position;
-    const turn = !stakes ? position.dice && (position.isMine ? this.seat : 3 - this.seat) : stakes.offered ? 3 - stakes.turn : stakes.turn;
+    const turn = stakes ? actorOf(stakes) : position.dice && (position.isMine ? this.seat : 3 - this.seat);
     const toMove = turn === player && !this.scene.isOver;
     return h(
       'p',
@@ -512,10 +512,10 @@ export class BackgammonBoard extends Board {
   cube(scene, { stakes }) {
     if (!stakes || stakes.isCrawford) return null;
     const { layout } = this;
-    const { turn, owner, offered } = stakes;
+    const { owner, offered } = stakes;
     const height = (isMine) => layout.spot(1, isMine, 0)[1];
     let [x, y] = [layout.barX(), HEIGHT / 2];
-    if (offered > 0) x = layout.border(turn === this.seat ? 9 : 3);
+    if (offered > 0) x = layout.border(actorOf(stakes) === this.seat ? 9 : 3);
     else if (owner) y = height(owner === this.seat);
     const value = valueOf(stakes);
     const square = { x: x - CUBE / 2, y: y - CUBE / 2, width: CUBE, height: CUBE, rx: 5 };

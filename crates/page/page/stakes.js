@@ -32,6 +32,9 @@ export function stakesOf(text, game = '') {
   };
 }
 
+/** The player who decides: a double is answered by the other side, a beaver by the side that doubled. */
+export const actorOf = ({ turn, offered }) => (offered === 1 && turn ? 3 - turn : turn);
+
 /** The value of the cube, with what is offered. */
 export const valueOf = ({ doublings, offered }) => 2 ** (doublings + offered);
 
@@ -72,6 +75,9 @@ export const cubeWords = (action, stakes) => ({
   drop: 'Pass',
   beaver: `Beaver to ${2 * valueOf(stakes)}`,
 })[action];
+
+/** What a candidate is called in an evaluation. */
+export const candidateName = (action, game) => (hasCube(game) ? { roll: 'no double', drop: 'pass' }[action] : null) ?? action;
 
 /** What a player is asked about the cube. */
 export function cubeQuestion(stakes, opponent) {
