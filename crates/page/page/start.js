@@ -87,7 +87,7 @@ async function drawNew(root, name, signal, query) {
     players > 1 && seatField(name, players, before.seat),
     h(
       'details',
-      { class: 'more', open: query.has('from') },
+      { open: query.has('from') },
       h('summary', null, 'More'),
       h('div', { class: 'stack' },
         field('From a position', h('input', { type: 'text', name: 'from', value: query.get('from') ?? '', placeholder: 'the beginning', autocomplete: 'off' })),
