@@ -10,6 +10,8 @@ import { pace, setting, showSettings } from './settings.js';
 import { gameEnds, resignationWords, stakesOf, toldOf } from './stakes.js';
 import { Thoughts, unitOf } from './thoughts.js';
 
+/** What the status says while a move is made for the person. */
+const FORCED = { pass: 'No checker can move: you pass', roll: 'You roll' };
 const PAUSE = { chance: 520, move: 300, end: 1800, forced: 1100, all: 5000 };
 
 /** A game that was just begun, so that its view need not ask for it. */
@@ -174,23 +176,27 @@ class PlayView {
     if (stepwise) this.force();
   }
 
-  /** Whether the person has no choice, in a game in which luck often leaves none. */
-  get isForced() {
-    const { your_turn: yours, moves, game } = this.play;
-    return yours && this.isNow && isCheckers(game) && moves.length === 1 && setting('forced') === 'go';
+  /** What the page does for the person: the only move, in a game in which luck often leaves no choice, or the roll of who never doubles. */
+  get forcedMove() {
+    const { your_turn: yours, moves } = this.play;
+    if (!yours || !this.isNow || !this.isCheckers) return null;
+    if (setting('roll') === 'go' && moves.some(({ move }) => move === 'roll')) return 'roll';
+    return moves.length === 1 && setting('forced') === 'go' ? moves[0].move : null;
   }
 
-  /** After a short moment, makes the only move that there is. */
+  /** After a short moment, makes the move that the person leaves to the page. */
   force() {
-    if (!this.isForced) return;
-    const { play } = this;
-    this.willMove = true;
+    // The person may have been faster than what was to come.
+    clearTimeout(this.forcing);
+    const { forcedMove: move, play } = this;
+    this.willMove = move;
     this.drawStatus();
-    const wait = PAUSE.forced * (pace() || 0.5);
-    setTimeout(() => {
-      const goesOn = this.willMove && this.play === play && this.isNow && !this.signal.aborted;
-      this.willMove = false;
-      if (goesOn) this.move(play.moves[0].move);
+    if (!move) return;
+    const wait = (move === 'roll' ? PAUSE.move : PAUSE.forced) * (pace() || 0.5);
+    this.forcing = setTimeout(() => {
+      const goesOn = this.play === play && this.isNow && !this.signal.aborted;
+      this.willMove = null;
+      if (goesOn) this.move(move);
     }, wait);
   }
 
@@ -318,7 +324,7 @@ class PlayView {
       ? `An earlier position, ${this.at} of ${play.events.length}`
       : this.replaying && this.ends.has(this.at) ? this.ends.get(this.at).told
         : isOver ? this.ends.get(this.at)?.told ?? inBlinds(play.outcome?.text ?? 'The game is over.')
-          : this.willMove ? (play.moves[0]?.move === 'pass' ? 'No checker can move: you pass' : 'Only one move is possible')
+          : this.willMove ? FORCED[this.willMove] ?? 'Only one move is possible'
             : play.your_turn && !this.replaying ? 'Your turn' : play.players === 2 ? 'Opponent’s move …' : 'Other players move …';
     const kind = isOver ? (play.outcome?.utility > 0 ? 'won' : play.outcome?.utility < 0 ? 'lost' : 'drawn') : '';
     this.parts.status.className = `status ${kind}`;
