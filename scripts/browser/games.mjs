@@ -1,4 +1,4 @@
-// Plays every game to its end: with the mouse, then with keys alone; and drags checkers.
+// Plays every game to its end: with the mouse, then with keys alone; drags checkers, and plays by touch on a phone.
 
 import { base, check, checkAxe, finish, goTo, launch, open, post } from './browser.mjs';
 
@@ -34,6 +34,7 @@ class Player {
   }
 
   async press(target, key) {
+    if (this.how === 'touch') return target.tap();
     if (this.how !== 'keys') return target.click();
     await target.focus();
     return this.page.keyboard.press(key);
@@ -202,9 +203,15 @@ async function cubeAndMotion(browser) {
 
 const browser = await launch();
 await cubeAndMotion(browser);
-for (const how of ['mouse', 'keys', 'drag']) {
-  const page = await open(await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' }));
-  const games = how === 'drag' ? GAMES.filter(([game]) => /^(bearoff|hypergammon)$/.test(game)) : GAMES;
-  for (const named of games) await play(page, how, named);
+const DESK = { viewport: { width: 1280, height: 900 } };
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+/** The games that are played in a way of their own; all others with the mouse and with keys. */
+const SOME = { drag: /^(bearoff|hypergammon)$/, touch: /^(connect-four|bearoff|backgammon:match-3|liars-dice:soar:2x5|holdem:limit:2)$/ };
+for (const how of ['mouse', 'keys', 'drag', 'touch']) {
+  const context = await browser.newContext({ ...(how === 'touch' ? PHONE : DESK), reducedMotion: 'reduce' });
+  // By touch the page rolls for the person, who never doubles.
+  if (how === 'touch') await context.addInitScript(() => location.protocol !== 'about:' && localStorage.setItem('adept.set.roll', '"go"'));
+  const page = await open(context);
+  for (const named of GAMES.filter(([game]) => SOME[how]?.test(game) ?? true)) await play(page, how, named);
 }
 await finish(browser, 'games to their ends');
