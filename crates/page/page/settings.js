@@ -8,7 +8,7 @@ const SETTINGS = [
   ['bears-off', 'Bear off on the', { right: 'right', left: 'left' }],
   ['colours', 'Colours of the board', { plain: 'as the page', green: 'green felt', blue: 'blue', contrast: 'high contrast' }],
   ['confirm', 'Complete moves', { ask: 'wait for “Confirm move”', go: 'are made at once' }],
-  ['roll', 'Before a roll', { ask: 'I may double', go: 'rolls are made for me: I never double' }],
+  ['roll', 'Before a roll', { ask: 'I may double', go: 'roll for me: I never double' }],
   ['forced', 'With no choice', { go: 'the only move is made for me', ask: 'I make it myself' }],
 ];
 
