@@ -57,7 +57,7 @@ const TITLES = {
 export function titleOf(name) {
   const [head, ...rest] = name.split(':');
   if (head === 'declared' || head === 'file') {
-    const said = rest.join(':').replace(/\.game$/, '').replaceAll('-', ' ').replace(/(\d)x(\d)/, '$1×$2');
+    const said = rest.join(':').replace(/\.(game|kif)$/, '').replaceAll('-', ' ').replace(/(\d)x(\d)/, '$1×$2');
     return said.charAt(0).toUpperCase() + said.slice(1);
   }
   return TITLES[head] ?? name;

@@ -42,6 +42,7 @@ export async function startView(root, _, signal) {
 
 /** The first clause of what the server says about a game, as a sentence. */
 const aboutOf = ({ name, about }) => {
+  if (/^(back|hyper)gammon$/.test(name)) return 'One game, or with the cube: a money game or a match';
   const said = variantOf(name) || about.split(';')[0];
   return said.charAt(0).toUpperCase() + said.slice(1);
 };
