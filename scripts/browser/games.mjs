@@ -1,6 +1,6 @@
-// Plays every game to its end: with the mouse, then with keys alone; and drags checkers.
+// Plays every game to its end: with the mouse, then with keys alone; drags checkers, and plays by touch on a phone.
 
-import { base, check, finish, launch, open } from './browser.mjs';
+import { base, check, checkAxe, finish, goTo, launch, open, post } from './browser.mjs';
 
 /** Game, opponent, seat. */
 const GAMES = [
@@ -9,6 +9,8 @@ const GAMES = [
   ['bearoff', 'hme-4x16', 1],
   ['hypergammon', 'td-128-32', 2],
   ['backgammon', 'small-88-24', 1],
+  ['backgammon:match-3', 'random', 1],
+  ['hypergammon:money-beavers', 'random', 2],
   ['liars-dice:soar:2x5', 'soar-net', 1],
   ['leduc', 'random', 2],
   ['holdem:limit:2', 'limit-2', 1],
@@ -32,6 +34,7 @@ class Player {
   }
 
   async press(target, key) {
+    if (this.how === 'touch') return target.tap();
     if (this.how !== 'keys') return target.click();
     await target.focus();
     return this.page.keyboard.press(key);
@@ -115,8 +118,8 @@ async function begin(page, [game, opponent, seat]) {
   await page.goto('about:blank');
   await page.goto(`${base}/#/new/${encodeURIComponent(game)}`);
   await page.waitForSelector('form.begin');
-  const more = page.locator('button', { hasText: /more$/ });
-  if (await more.count()) await more.first().click();
+  const others = page.locator('.agents:not([open]) > summary');
+  if (await others.count()) await others.click();
   await page.check(`input[name=opponent][value="${opponent}"]`);
   await page.check(`input[name=seat][value="${seat}"]`);
   await page.locator('summary', { hasText: 'More' }).click();
@@ -146,10 +149,69 @@ async function play(page, how, named) {
   check(`${named[0]} by ${how}`, await isOver(page), await page.locator('.status').textContent());
 }
 
+/** What is where: the board may not move while others act. */
+const places = (page) => page.evaluate(() => ['.bg-board', '.controls'].map((name) => {
+  const { top, height } = document.querySelector(name).getBoundingClientRect();
+  return [Math.round(top), Math.round(height)].join('+');
+}).join(' '));
+
+/** The cube by a click, checkers that glide, a board that stays where it is, and its settings. */
+async function cubeAndMotion(browser) {
+  const page = await open(await browser.newContext({ viewport: { width: 1280, height: 900 } }));
+  const { id, turn, moves } = await post('/plays', { game: 'backgammon:match-3', opponent: 'random', seat: 1, seed: 7 });
+  await post(`/plays/${id}/moves`, { move: moves[0].move, turn });
+  await goTo(page, `play/${id}`);
+  await page.waitForSelector('.cube.can');
+  await checkAxe(page, 'a match');
+  check('the score', (await page.locator('.score').first().textContent()) === '0 of 3');
+  const before = await places(page);
+  await page.locator('.cube.can').click();
+  await page.waitForFunction(() => /double to 2/.test(document.querySelector('.events').textContent));
+  check('the board stays while the cube is answered', (await places(page)) === before, `${before}, then ${await places(page)}`);
+  const confirm = page.locator('[data-key=confirm]');
+  for (let n = 0; n < 400 && !(await confirm.count()); n += 1) {
+    const roll = page.locator('[data-key=cube-roll]');
+    if (await roll.count()) await roll.click().catch(() => {});
+    await page.waitForTimeout(50);
+  }
+  await page.locator('.place.source.can').first().click();
+  await page.locator('.place.target').first().click();
+  check('a checker glides', (await page.locator('.flies').count()) > 0);
+  await page.waitForFunction(() => !document.querySelector('.flies'));
+  check('and stands where it went', (await page.locator('.checker[style*=hidden]').count()) === 0);
+
+  const tray = () => page.locator('.tray').first().getAttribute('x');
+  const right = Number(await tray());
+  await page.locator('.tools button', { hasText: 'Settings' }).click();
+  await checkAxe(page, 'settings');
+  await page.selectOption('[data-key=set-bears-off]', 'left');
+  await page.selectOption('[data-key=set-colours]', 'contrast');
+  await page.selectOption('[data-key=set-pace]', 'off');
+  await page.keyboard.press('Escape');
+  check('the tray is on the left', Number(await tray()) < right);
+  await page.locator('[data-key=undo-step]').click();
+  check('nothing glides without animation', (await page.locator('.flies').count()) === 0);
+  await page.reload();
+  await page.waitForSelector('.bg-board');
+  check('settings are kept', (await page.evaluate(() => document.documentElement.dataset.board)) === 'contrast' && Number(await tray()) < right);
+
+  await page.locator('.tools button', { hasText: 'Resign' }).click();
+  await page.locator('dialog button', { hasText: 'Single game' }).click();
+  await page.waitForSelector('.game-end');
+  check('the end of a game in words', /wins? game 1.*The score is/.test(await page.locator('.game-end').first().textContent()), await page.locator('.game-end').first().textContent());
+}
+
 const browser = await launch();
-for (const how of ['mouse', 'keys', 'drag']) {
-  const page = await open(await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' }));
-  const games = how === 'drag' ? GAMES.filter(([game]) => /^(bearoff|hypergammon)$/.test(game)) : GAMES;
-  for (const named of games) await play(page, how, named);
+await cubeAndMotion(browser);
+const DESK = { viewport: { width: 1280, height: 900 } };
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+/** The games that are played in a way of their own; all others with the mouse and with keys. */
+const SOME = { drag: /^(bearoff|hypergammon)$/, touch: /^(connect-four|bearoff|backgammon:match-3|liars-dice:soar:2x5|holdem:limit:2)$/ };
+for (const how of ['mouse', 'keys', 'drag', 'touch']) {
+  const context = await browser.newContext({ ...(how === 'touch' ? PHONE : DESK), reducedMotion: 'reduce' });
+  // By touch the page rolls for the person, who never doubles.
+  if (how === 'touch') await context.addInitScript(() => location.protocol !== 'about:' && localStorage.setItem('adept.set.roll', '"go"'));
+  const page = await open(context);
+  for (const named of GAMES.filter(([game]) => SOME[how]?.test(game) ?? true)) await play(page, how, named);
 }
 await finish(browser, 'games to their ends');

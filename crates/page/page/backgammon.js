@@ -2,9 +2,12 @@
 // Places are pressed one after the other, or a checker is dragged.
 
 import { Board, moveButtons } from './board.js';
-import { Steps, checkersOf, largest, partsOf, pips, placeName, seenBy, targets } from './checkers.js';
+import { Steps, checkersOf, largest, nativeText, partsOf, pips, placeName, played, seenBy, targets } from './checkers.js';
 import { die } from './die.js';
-import { button, calm, h, kept, plural, pressable, put, roving, svg } from './dom.js';
+import { button, h, plural, pressable, put, roving, svg } from './dom.js';
+import { flights, glide } from './glide.js';
+import { pace, setting } from './settings.js';
+import { actorOf, cubeQuestion, cubeWords, stakesOf, valueOf } from './stakes.js';
 
 const W = 40; // width of a point
 const R = 18; // radius of a checker
@@ -14,24 +17,43 @@ const MIDDLE = 52; // room for the dice
 const TRAY = 52;
 const BAR = 25;
 const STACK = 5;
+const CUBE = 32; // width of the cube
+const APART = 4; // pixels by which two arrows lie beside their way
+const HEAD = 11; // length of the head of an arrow
 const DRAG = 6; // pixels after which a press becomes a drag
 const HEIGHT = 2 * (EDGE + HALF) + MIDDLE;
 
-/** Where the places of a board are drawn: `column` is the left edge, `isTop` the half. */
+/** Where the places of a board are drawn: columns are counted towards the tray, which is on the right or on the left. */
 class Layout {
   constructor(game) {
     this.isHome = game.startsWith('bearoff');
     this.columns = this.isHome ? 6 : 12;
     this.barWidth = this.isHome ? 0 : W + 4;
-    this.width = this.trayX() + TRAY - 4;
+    this.width = this.before(this.columns) + TRAY;
+    this.isTurned = setting('bears-off') === 'left';
   }
 
-  x(column) {
+  /** All that lies before a column. */
+  before(column) {
     return 4 + column * W + (!this.isHome && column >= 6 ? this.barWidth : 0);
   }
 
+  /** The left edge of a part of the board. */
+  turned(x, width) {
+    return this.isTurned ? this.width - x - width : x;
+  }
+
+  x(column) {
+    return this.turned(this.before(column), W);
+  }
+
+  /** The border between a column and the one before. */
+  border(column) {
+    return this.turned(this.before(column), 0);
+  }
+
   trayX() {
-    return this.x(this.columns) + 4;
+    return this.turned(this.before(this.columns) + 4, TRAY - 8);
   }
 
   /** The place of a side's point on the board, as `{x, isTop}`; `isMine` tells whose numbering it is. */
@@ -42,7 +64,7 @@ class Layout {
   }
 
   barX() {
-    return this.x(5) + W + this.barWidth / 2;
+    return this.turned(this.before(5) + W, this.barWidth) + this.barWidth / 2;
   }
 
   /** The middle of the n-th checker of a place. */
@@ -66,9 +88,15 @@ const checker = (isMine, x, y, extra = '') => svg(
   svg('circle', { class: 'inner', cx: x, cy: y, r: isMine ? R - 5 : 5 }),
 );
 
+/**
+ * Scenes may have besides: `arrows`, a list of `{ move, kind }` by the player `mover`, drawn on the position of the scene; and `isEnd`, that
+ * the move has ended a game, so that the position is already that of the next one. The option `stays` keeps the room of the controls.
+ */
 export class BackgammonBoard extends Board {
   constructor(options) {
     super(options);
+    this.drawn = null;
+    this.moving = 0;
     this.layout = new Layout(options.game.name);
     this.mark = roving(this.element);
     this.element.addEventListener('keydown', (event) => this.cancel(event));
@@ -87,7 +115,21 @@ export class BackgammonBoard extends Board {
   }
 
   read(scene) {
-    return seenBy(this.seat, scene.next, scene.position, this.game.name);
+    const text = scene.isEnd ? scene.before : scene.position;
+    const stakes = stakesOf(text, this.game.name);
+    const found = seenBy(this.seat, stakes?.first ?? scene.next, nativeText(text), this.game.name);
+    if (!found) return null;
+    if (!scene.isEnd) return { ...found, stakes };
+    const isMine = scene.mover === this.seat;
+    const own = (side) => (isMine ? side : { mine: side.theirs, theirs: side.mine });
+    return { ...found, ...own(played(own(found), scene.move, true)), dice: null, stakes: { ...stakes, turn: 0, offered: 0 } };
+  }
+
+  /** Takes over changed settings. */
+  restyle() {
+    this.layout = new Layout(this.game.name);
+    this.drawn = null;
+    this.redraw();
   }
 
   /** Where the person's own move stands. */
@@ -116,22 +158,40 @@ export class BackgammonBoard extends Board {
         this.dice(scene, position, node),
       ),
       this.line(true, shown, position),
-      node && this.controls(scene, node),
+      // Those of the scene that is shown for a moment only are still there.
+      !this.glimpse && (this.isActive ? this.controls(scene, position, node) : this.stays && this.idle()),
     );
     this.mark();
+    this.move(scene, shown);
+  }
+
+  /** Lets the checkers glide that stand elsewhere than before. */
+  move(scene, { mine, theirs }) {
+    this.moving = 0;
+    if (this.glimpse) return;
+    const isMine = scene.active || scene.mover === this.seat;
+    const all = this.drawn && pace() > 0 && !scene.arrows ? flights(this.drawn, { mine, theirs }, isMine) : [];
+    // The next game of a match is set up at once.
+    this.drawn = scene.isEnd ? null : { mine, theirs };
+    const flying = (own) => checker(own, 0, 0, 'flies');
+    this.moving = glide(this.element.querySelector('.bg-board'), all, pace(), (...place) => this.layout.spot(...place), flying);
   }
 
   line(isMine, shown, position) {
     const player = isMine ? this.seat : 3 - this.seat;
     const side = isMine ? shown.mine : shown.theirs;
-    const toMove = position.dice && position.isMine === isMine;
+    const { stakes } = position;
+    const turn = stakes ? actorOf(stakes) : position.dice && (position.isMine ? this.seat : 3 - this.seat);
+    const toMove = turn === player && !this.scene.isOver;
     return h(
       'p',
       { class: `player-line${toMove ? ' to-move' : ''}` },
       h('span', { class: `chip ${isMine ? 'mine' : 'theirs'}` }),
       h('strong', null, this.who(player)),
+      stakes?.length > 0 && h('span', { class: 'score' }, `${stakes.scores[player - 1]} of ${stakes.length}`),
       h('span', null, plural(pips(side), 'pip')),
       h('span', null, `${side[0]} off`),
+      stakes?.isCrawford && isMine && h('span', null, 'Crawford'),
       toMove && !this.names && h('span', { class: 'quiet' }, 'to move'),
     );
   }
@@ -139,8 +199,8 @@ export class BackgammonBoard extends Board {
   ground() {
     const { layout } = this;
     const half = (first, last) => {
-      const x = layout.x(first);
-      return svg('rect', { class: 'felt', x, y: EDGE, width: layout.x(last) + W - x, height: HEIGHT - 2 * EDGE });
+      const x = Math.min(layout.x(first), layout.x(last));
+      return svg('rect', { class: 'felt', x, y: EDGE, width: (last - first + 1) * W, height: HEIGHT - 2 * EDGE });
     };
     const tray = (y) => svg('rect', { class: 'tray', x: layout.trayX(), y, width: TRAY - 8, height: HALF, rx: 3 });
     return [
@@ -157,7 +217,9 @@ export class BackgammonBoard extends Board {
     const places = Array.from({ length: layout.isHome ? 6 : 24 }, (_, i) => i + 1);
     const number = (place, isMine) => {
       const { x, isTop } = layout.point(place, isMine);
-      return svg('text', { class: 'number', x: x + W / 2, y: isTop ? EDGE - 5 : HEIGHT - 5 }, String(place));
+      // A review writes moves in the numbers of the player who makes them.
+      const isTurned = this.scene.arrows && this.scene.mover !== this.seat && !layout.isHome;
+      return svg('text', { class: 'number', x: x + W / 2, y: isTop ? EDGE - 5 : HEIGHT - 5 }, String(isTurned ? BAR - place : place));
     };
     return places.flatMap((place) => [number(place, true), layout.isHome && number(place, false)]);
   }
@@ -194,7 +256,7 @@ export class BackgammonBoard extends Board {
         'data-key': key,
         'data-place': place,
         'data-row': row,
-        'data-col': col,
+        'data-col': this.layout.isTurned ? 13 - col : col,
         onclick: (event) => use.act?.(event),
         onkeydown: (event) => this.press(event, use),
       },
@@ -234,7 +296,7 @@ export class BackgammonBoard extends Board {
     const name = `bar: ${plural(count, 'checker')} of ${isMine ? 'yours' : "the opponent's"}`;
     return this.cell(
       { key: isMine ? 'bar' : 'bar-o', row: isMine ? 1 : 0, col: 6, name, place: isMine ? BAR : null, node },
-      svg('rect', { class: 'hit', x: this.layout.x(5) + W, y: isMine ? HEIGHT / 2 : 0, width: this.layout.barWidth, height: HEIGHT / 2 }),
+      svg('rect', { class: 'hit', x: this.layout.barX() - this.layout.barWidth / 2, y: isMine ? HEIGHT / 2 : 0, width: this.layout.barWidth, height: HEIGHT / 2 }),
       this.stack(BAR, isMine, count, node),
     );
   }
@@ -246,6 +308,7 @@ export class BackgammonBoard extends Board {
     const thick = Math.min(13, (HALF - 6) / checkersOf(this.game.name));
     const slab = (_, i) => svg('rect', {
       class: `slab ${isMine ? 'mine' : 'theirs'}`,
+      'data-spot': `${isMine ? 'm' : 't'}0.${i}`,
       x: x + 3,
       y: isMine ? HEIGHT - EDGE - 3 - (i + 1) * thick : EDGE + 3 + i * thick,
       width: TRAY - 14,
@@ -272,7 +335,9 @@ export class BackgammonBoard extends Board {
       const [x, y] = this.layout.spot(place, isMine, n);
       const isTop = n === Math.min(count, STACK) - 1;
       const state = isMine && isTop && node ? (this.chosen === place ? 'is-chosen' : node.steps.some((step) => step.from === place) ? 'is-movable' : '') : '';
-      return checker(isMine, x, y, state);
+      const one = checker(isMine, x, y, state);
+      one.setAttribute('data-spot', `${isMine ? 'm' : 't'}${place}.${n}`);
+      return one;
     });
     if (count <= STACK) return drawn;
     const [x, y] = this.layout.spot(place, isMine, STACK - 1);
@@ -317,7 +382,7 @@ export class BackgammonBoard extends Board {
     this.path.push(...steps);
     this.chosen = null;
     const { move, steps: more } = this.node;
-    if (move && more.length === 0 && kept.get('no-confirm', false)) this.onmove(move);
+    if (move && more.length === 0 && setting('confirm') === 'go') this.onmove(move);
     else this.redraw();
   }
 
@@ -367,6 +432,8 @@ export class BackgammonBoard extends Board {
     });
     const place = document.elementFromPoint(event.clientX, event.clientY)?.closest('.place')?.getAttribute('data-place');
     const way = this.isActive && place ? this.ways.get(Number(place)) : null;
+    // It need not fly to where it was put.
+    if (way) this.drawn = null;
     if (way) this.take(...way);
     else this.choose(null);
   }
@@ -386,20 +453,16 @@ export class BackgammonBoard extends Board {
     }
   }
 
-  controls(scene, node) {
-    if (this.steps.root.steps.length === 0 && !this.steps.root.move) return moveButtons(scene.moves, this.onmove);
+  controls(scene, position, node) {
+    const names = scene.moves.map(({ move }) => move);
+    if (position.stakes && names.every((name) => cubeWords(name, position.stakes))) return this.cubeControls(names, position.stakes);
+    if (!node || (this.steps.root.steps.length === 0 && !this.steps.root.move)) return moveButtons(scene.moves, this.onmove);
     const said = this.path.map(({ from, to, hit }) => `${placeName(from)}/${placeName(to)}${hit ? '*' : ''}`).join(' ');
     const isPass = node.move === 'pass';
-    const text = isPass ? 'No checker can move.' : said || 'Choose a checker. A double click or Enter plays the larger die.';
-    const auto = h('input', {
-      type: 'checkbox',
-      checked: kept.get('no-confirm', false),
-      onchange: () => kept.set('no-confirm', auto.checked),
-    });
     return h(
       'div',
       { class: 'controls' },
-      h('p', { class: said ? 'said' : 'quiet' }, text),
+      h('p', { class: said ? 'said' : 'quiet' }, isPass ? 'No checker can move.' : said || 'Choose a checker to move.'),
       h(
         'div',
         { class: 'row' },
@@ -409,33 +472,66 @@ export class BackgammonBoard extends Board {
           disabled: node.move === null,
           'data-key': 'confirm',
         }),
-        h('label', { class: 'check' }, auto, 'without confirming'),
       ),
     );
   }
 
+  /** Buttons for the legal actions of the cube. */
+  cubeControls(names, stakes) {
+    const act = (name) => button(cubeWords(name, stakes), () => this.onmove(name), { class: name === 'roll' ? 'main' : null, 'data-key': `cube-${name}` });
+    return h('div', { class: 'controls' }, h('p', { class: 'said' }, cubeQuestion(stakes, this.who(3 - this.seat))), h('div', { class: 'row' }, names.map(act)));
+  }
+
+  /** Room for the controls while there is nothing to do, so that nothing below moves. */
+  idle() {
+    return h('div', { class: 'controls idle', 'aria-hidden': 'true' }, h('p', null, '\u00a0'), h('div', { class: 'row' }, ['Roll', 'Double'].map((text) => button(text, null, { disabled: true }))));
+  }
+
   /** Dice of the side that is to move: on the right for the person, on the left for the opponent. */
   dice(scene, position, node) {
-    if (!position.dice) return null;
+    if (!position.dice) return this.cube(scene, position);
     const key = `${scene.key} ${position.dice}`;
-    const isNew = !this.glimpse && this.rolled !== key;
+    const isNew = !this.glimpse && !scene.arrows && this.rolled !== key;
     if (!this.glimpse) this.rolled = key;
     const [a, b] = position.dice;
     const all = a === b ? [a, a, a, a] : [a, b];
     const left = [...(node ? node.dice : all)];
     const size = 34;
-    const at = this.layout.isHome ? this.layout.x(3) : position.isMine ? this.layout.x(9) : this.layout.x(3);
-    return svg('g', { class: 'dice', 'aria-hidden': 'true' }, all.map((number, i) => {
+    const at = this.layout.border(position.isMine && !this.layout.isHome ? 9 : 3);
+    const dice = svg('g', { class: 'dice', 'aria-hidden': 'true' }, all.map((number, i) => {
       const used = left.indexOf(number) < 0;
       if (!used) left.splice(left.indexOf(number), 1);
       const x = at + (i - (all.length - 1) / 2) * (size + 7);
-      const classes = [position.isMine ? 'mine' : 'theirs', used && 'used', isNew && !calm() && 'rolls'];
+      const classes = [position.isMine ? 'mine' : 'theirs', used && 'used', isNew && pace() > 0 && 'rolls'];
       return die(number, x, HEIGHT / 2, size, classes.filter(Boolean).join(' '));
     }));
+    return [dice, this.cube(scene, position)];
   }
 
-  /** Arrows for the move that led here. */
+  /** In the middle, at the side of its owner, or before the player to whom it is offered. */
+  cube(scene, { stakes }) {
+    if (!stakes || stakes.isCrawford) return null;
+    const { layout } = this;
+    const { owner, offered } = stakes;
+    const height = (isMine) => layout.spot(1, isMine, 0)[1];
+    let [x, y] = [layout.barX(), HEIGHT / 2];
+    if (offered > 0) x = layout.border(actorOf(stakes) === this.seat ? 9 : 3);
+    else if (owner) y = height(owner === this.seat);
+    const value = valueOf(stakes);
+    const square = { x: x - CUBE / 2, y: y - CUBE / 2, width: CUBE, height: CUBE, rx: 5 };
+    const canDouble = this.isActive && scene.moves.some(({ move }) => move === 'double');
+    const where = offered > 0 ? 'offered' : owner ? (this.names ? `of ${this.who(owner)}` : owner === this.seat ? 'yours' : "the opponent's") : 'in the middle';
+    return svg(
+      'g',
+      { class: `cube${canDouble ? ' can' : ''}`, role: 'img', 'aria-label': `cube at ${value}, ${where}`, onclick: canDouble ? () => this.onmove('double') : null },
+      svg('rect', square),
+      svg('text', { x, y }, String(value)),
+    );
+  }
+
+  /** Arrows for the moves of the scene, or for the move that led here. */
   marks(scene, position) {
+    if (scene.arrows) return this.arrows(scene, position);
     if (this.isActive && this.path.length > 0) return null;
     const isMine = scene.mover === this.seat;
     const arrows = partsOf(scene.move).flatMap(({ places }) => places.slice(1).map((to, i) => {
@@ -445,4 +541,31 @@ export class BackgammonBoard extends Board {
     }));
     return svg('g', { class: 'arrows', 'aria-hidden': 'true' }, arrows);
   }
+
+  arrows({ arrows, mover }, position) {
+    const isMine = mover === this.seat;
+    const drawn = arrows.map(({ move, kind }, k) => {
+      const side = [...(isMine ? position.mine : position.theirs)];
+      const aside = arrows.length > 1 ? APART * (2 * k - 1) : 0;
+      const steps = partsOf(move).flatMap(({ places, count }) => Array.from({ length: count }, () => places.slice(1).map((to, i) => {
+        const from = places[i];
+        side[from] = Math.max(0, side[from] - 1);
+        const ends = [this.layout.spot(from, isMine, side[from]), this.layout.spot(to, isMine, side[to])];
+        side[to] += 1;
+        return arrow(...ends, aside);
+      })));
+      return svg('g', { class: kind }, steps);
+    });
+    return svg('g', { class: 'arrows', 'aria-hidden': 'true' }, drawn);
+  }
+}
+
+/** An arrow between two points, moved aside so that another one finds room. */
+function arrow([x1, y1], [x2, y2], aside) {
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+  const at = (along, across) => [x1 + dx * along - dy * (across + aside), y1 + dy * along + dx * (across + aside)];
+  const [[a, b], [c, d]] = [at(0, 0), at(Math.max(0, length - HEAD), 0)];
+  const head = [at(length, 0), at(length - HEAD, HEAD / 2), at(length - HEAD, -HEAD / 2)];
+  return [svg('line', { x1: a, y1: b, x2: c, y2: d }), svg('path', { d: `M${head.map((point) => point.map((n) => n.toFixed(1)).join(' ')).join('L')}Z` })];
 }

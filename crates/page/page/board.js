@@ -84,7 +84,9 @@ export function moveButtons(moves, onmove) {
 /** The drawing in plain text, and the moves as buttons. */
 export class PlainBoard extends Board {
   draw(scene) {
-    const text = h('pre', { class: 'plain', tabindex: '0', role: 'img', 'aria-label': 'Position' }, scene.board ?? scene.position);
+    // Facts of a position without a drawing are read more easily one by one.
+    const facts = scene.position.replace(/\) (?=\w+[(\s])/g, ')\n');
+    const text = h('pre', { class: 'plain', tabindex: '0', role: 'img', 'aria-label': 'Position' }, scene.board ?? facts);
     put(this.element, text, this.isActive && moveButtons(scene.moves, this.onmove));
   }
 }

@@ -3,7 +3,7 @@
 import { BackgammonBoard } from './backgammon.js';
 import { PlainBoard } from './board.js';
 import { CardBoard } from './cards.js';
-import { readPosition } from './checkers.js';
+import { nativeText, readPosition } from './checkers.js';
 import { DiceBoard } from './dice.js';
 import { die } from './die.js';
 import { svg } from './dom.js';
@@ -23,8 +23,7 @@ const BOARDS = {
   kuhn: CardBoard,
 };
 
-// The board of checkers has no cube.
-const kindOf = (game) => (/^(back|hyper)gammon:m/.test(game) ? undefined : BOARDS[family(game)]);
+const kindOf = (game) => BOARDS[family(game)];
 
 /** The board of a game; games without one of their own get squares if their positions are rows. */
 export function boardFor(options, position) {
@@ -35,7 +34,7 @@ export function boardFor(options, position) {
 /** Whether a board can draw this text of a position. */
 export function canDraw(game, position) {
   const Kind = kindOf(game);
-  if (Kind === BackgammonBoard) return readPosition(position, game) !== null;
+  if (Kind === BackgammonBoard) return readPosition(nativeText(position), game) !== null;
   if (Kind === SquareBoard || Kind === ColumnBoard) return rowsOf(position) !== null;
   return true;
 }
@@ -58,7 +57,7 @@ const TITLES = {
 export function titleOf(name) {
   const [head, ...rest] = name.split(':');
   if (head === 'declared' || head === 'file') {
-    const said = rest.join(':').replace(/\.game$/, '').replaceAll('-', ' ').replace(/(\d)x(\d)/, '$1×$2');
+    const said = rest.join(':').replace(/\.(game|kif)$/, '').replaceAll('-', ' ').replace(/(\d)x(\d)/, '$1×$2');
     return said.charAt(0).toUpperCase() + said.slice(1);
   }
   return TITLES[head] ?? name;
@@ -71,7 +70,16 @@ export function variantOf(name) {
   const dice = /^soar:(\d+)x(\d+)$/.exec(rest.join(':'));
   if (dice) return `${dice[1]} players, ${dice[2]} dice each`;
   if (/^(bearoff|backgammon):\d+$/.test(name)) return `${rest[0]} checkers a side`;
+  const match = /^match-(\d+)$/.exec(rest[0] ?? '');
+  if (match) return match[1] === '1' ? 'match to 1 point' : `match to ${match[1]} points`;
+  if (/^money/.test(rest[0] ?? '')) return `money game${rest[0].includes('no-jacoby') ? ', without the Jacoby rule' : ''}${rest[0].includes('beavers') ? ', with beavers' : ''}`;
   return head === 'declared' || head === 'file' ? '' : rest.join(':');
+}
+
+/** What an opponent is called: a level, or an agent that may look ahead. */
+export function opponentTitle(id) {
+  const [, plies, agent] = /^search:(\d+)\b[^:]*:(.*)$/.exec(id) ?? [];
+  return agent ? `${agent}, which looks ${plies} plies ahead` : id;
 }
 
 /** A text with results in big blinds, as players count one hand: their thousandths are for averages. */

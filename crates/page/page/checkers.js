@@ -9,7 +9,7 @@ export function checkersOf(game) {
   const [name, count] = game.split(':');
   if (name === 'bearoff') return Number(count ?? 14);
   if (name === 'hypergammon') return 3;
-  return Number(count ?? 15);
+  return /^\d+$/.test(count ?? '') ? Number(count) : 15;
 }
 
 const placeOf = (word) => (word === 'bar' ? BAR : word === 'off' ? 0 : Number(word));

@@ -6,13 +6,28 @@ import { calm, h, pressable, put, roving, svg } from './dom.js';
 const EMPTY = '.';
 const SIZE = 60;
 
-/** The rows of a position: `1 X../.O./...` or nine characters of tic-tac-toe; null if it has none. */
+/** Names of what an empty square holds. */
+const BLANKS = new Set(['blank', 'empty', 'none']);
+
+/** Rows from facts such as `cell(1,2,x)`, if they tell of each square of a rectangle once and their marks differ in the first letter. */
+function rowsOfFacts(text) {
+  const facts = [...text.matchAll(/(\w+)\((\d+),(\d+),(\w+)\)/g)].map(([, name, row, col, mark]) => ({ name, row: Number(row), col: Number(col), mark }));
+  const [height, width] = [Math.max(0, ...facts.map(({ row }) => row)), Math.max(0, ...facts.map(({ col }) => col))];
+  if (height < 2 || width < 2 || facts.length !== height * width || facts.some(({ name }) => name !== facts[0].name)) return null;
+  const marks = new Map(facts.map(({ mark }) => [mark, BLANKS.has(mark) ? EMPTY : mark.charAt(0).toUpperCase()]));
+  if (new Set(marks.values()).size < marks.size) return null;
+  const at = (row, col) => marks.get(facts.find((fact) => fact.row === row && fact.col === col)?.mark) ?? '';
+  const rows = Array.from({ length: height }, (_, row) => Array.from({ length: width }, (__, col) => at(row + 1, col + 1)).join(''));
+  return rows.every((row) => row.length === width) ? rows : null;
+}
+
+/** The rows of a position: `1 X../.O./...`, nine characters of tic-tac-toe, or facts of squares; null if it has none. */
 export function rowsOf(position) {
   const text = (position ?? '').trim();
   if (/^[XO.]{9}(\s|$)/.test(text)) return [text.slice(0, 3), text.slice(3, 6), text.slice(6, 9)];
   const rows = text.split(/\s+/).find((word) => word.includes('/'))?.split('/');
   const fits = rows?.length > 1 && rows[0].length > 1 && rows.every((row) => row.length === rows[0].length);
-  return fits ? rows : null;
+  return fits ? rows : rowsOfFacts(text);
 }
 
 const keyOf = (row, col) => `${row}.${col}`;

@@ -2,13 +2,17 @@
 
 import { analysisPanel } from './analysis.js';
 import { agents, gameInfo, games, get, post } from './api.js';
-import { boardFor, inBlinds, isCheckers, seatName, titleOf, variantOf } from './boards.js';
-import { button, calm, h, kept, put } from './dom.js';
+import { boardFor, inBlinds, isCheckers, opponentTitle, seatName, titleOf, variantOf } from './boards.js';
+import { button, h, kept, put } from './dom.js';
 import { announce, ask, showRules, tell } from './frame.js';
 import { copyOf, hearTabs, isLost, knownPlays, markLost, remember, restorePlay, tellTabs } from './saves.js';
+import { pace, setting, showSettings } from './settings.js';
+import { gameEnds, resignationWords, stakesOf, toldOf } from './stakes.js';
 import { Thoughts, unitOf } from './thoughts.js';
 
-const PAUSE = { chance: 420, move: 620, all: 4000 };
+/** What the status says while a move is made for the person. */
+const FORCED = { pass: 'No checker can move: you pass', roll: 'You roll' };
+const PAUSE = { chance: 520, move: 300, end: 1800, forced: 1100, all: 5000 };
 
 /** A game that was just begun, so that its view need not ask for it. */
 let fresh = null;
@@ -18,6 +22,8 @@ export async function beginPlay(settings, signal) {
   fresh = await post('/plays', settings, signal);
   location.hash = `#/play/${fresh.id}`;
 }
+
+const SUITS = { s: '♠', h: '♥', d: '♦', c: '♣' };
 
 /** A game from the server, which gets it back from this browser if it has lost it, or its last moves. */
 async function look(id, signal) {
@@ -74,12 +80,13 @@ class PlayView {
     this.at = play.events.length;
     this.agents = [];
     this.showing = 0;
+    this.ends = new Map();
     this.root = root;
   }
 
   start() {
     const { play } = this;
-    this.board = boardFor({ game: { name: play.game }, seat: play.seat, players: play.players, onmove: (move) => this.move(move) }, play.position);
+    this.board = boardFor({ game: { name: play.game }, seat: play.seat, players: play.players, onmove: (move) => this.move(move), stays: true }, play.position);
     this.thoughts = new Thoughts({ game: this.info, onpeek: (move) => this.peek(move), onpick: (move) => this.move(move) });
     this.parts = {
       status: h('p', { class: 'status' }),
@@ -125,7 +132,7 @@ class PlayView {
 
   subtitle() {
     const { game, opponent, seat, players } = this.play;
-    return [variantOf(game), `against ${opponent}`, (players > 2 || !isCheckers(game)) && `you are ${seatName(game, seat)}`].filter(Boolean).join(' · ');
+    return [variantOf(game), `against ${opponentTitle(opponent)}`, (players > 2 || !isCheckers(game)) && `you are ${seatName(game, seat)}`].filter(Boolean).join(' · ');
   }
 
   /** More about the game has become known. */
@@ -150,36 +157,99 @@ class PlayView {
     const before = this.play.events.length;
     if (play.turn !== this.play.turn) tellTabs({ play });
     this.play = play;
+    this.ends = gameEnds(play);
     remember(play);
     const news = play.events.slice(before);
     const isMore = stepwise && news.length > 0;
+    if (isMore) announce(this.told(news, before));
+    if (isMore && pace() > 0) {
+      this.drawTools();
+      await this.replay(before + 1);
+      if (this.play !== play || this.signal.aborted) return;
+    } else this.go(play.events.length);
     this.drawTools();
-    this.drawList();
     this.drawAnalysis();
-    if (isMore) announce(this.told(news));
-    if (isMore && !calm()) await this.replay(before + 1);
-    else this.go(play.events.length);
+    if (stepwise) this.force();
+  }
+
+  /** What the page does for the person: the only move, in a game in which luck often leaves no choice, or the roll of who never doubles. */
+  get forcedMove() {
+    const { your_turn: yours, moves } = this.play;
+    if (!yours || !this.isNow || !this.isCheckers) return null;
+    if (setting('roll') === 'go' && moves.some(({ move }) => move === 'roll')) return 'roll';
+    return moves.length === 1 && setting('forced') === 'go' ? moves[0].move : null;
+  }
+
+  /** After a short moment, makes the move that the person leaves to the page. */
+  force() {
+    // The person may have been faster than what was to come.
+    clearTimeout(this.forcing);
+    const { forcedMove: move, play } = this;
+    this.willMove = move;
+    this.drawStatus();
+    if (!move) return;
+    const wait = (move === 'roll' ? PAUSE.move : PAUSE.forced) * (pace() || 0.5);
+    this.forcing = setTimeout(() => {
+      const goesOn = this.play === play && this.isNow && !this.signal.aborted;
+      this.willMove = null;
+      if (goesOn) this.move(move);
+    }, wait);
   }
 
   /** What others did and what chance brought, in sentences. */
-  told(events) {
-    const said = events.filter(({ player }) => player !== this.play.seat).map(({ text }) => text);
+  told(events, before) {
+    const said = events.map((event, i) => (event.player === this.play.seat ? this.ends.get(before + i + 1)?.told : this.said(event, before + i + 1)));
     const { over, outcome, your_turn: yours } = this.play;
     return inBlinds([...said, over ? outcome?.text : yours && 'Your turn.'].filter(Boolean).join(' '));
+  }
+
+  /** A sentence about the event that led to a place, with the end of a game of a match. */
+  said({ text }, at) {
+    const end = this.ends.get(at);
+    const told = this.named(this.isCheckers && text ? toldOf(text) : text ?? '');
+    return end ? `${told} ${end.told}` : told;
+  }
+
+  /** The words of the server with the opponent's name, and with suits as cards show them. */
+  named(text) {
+    const { game, players, seat } = this.play;
+    const suited = /^holdem/.test(game) ? text.replace(/\b([2-9TJQKA])([shdc])\b/g, (_, rank, suit) => (rank === 'T' ? '10' : rank) + SUITS[suit]) : text;
+    if (players !== 2) return suited;
+    return suited
+      .replace(/(^|[.!?:]\s+)It\b/g, '$1The opponent')
+      .replace(new RegExp(`(^|[.!?]\\s+)Player ${3 - seat}\\b(?!  )`, 'g'), '$1The opponent')
+      .replace(new RegExp(`\\b[Pp]layer ${3 - seat}\\b(?!  )`, 'g'), 'the opponent');
+  }
+
+  get isCheckers() {
+    return isCheckers(this.play.game);
+  }
+
+  /** Waits while an event is shown, or until nobody wants to wait. */
+  pause(milliseconds) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** Shows one event after the other from the place `from` on. */
   async replay(from) {
     const last = this.play.events.length;
     const mine = (this.showing += 1);
-    const speed = Math.min(1, PAUSE.all / ((last - from + 1) * PAUSE.move));
-    for (let at = from; at < last && this.showing === mine && !this.signal.aborted; at += 1) {
+    const speed = Math.min(1, PAUSE.all / ((last - from + 1) * 2 * PAUSE.move)) * pace();
+    for (let at = from; at <= last && this.showing === mine && !this.signal.aborted; at += 1) {
       const event = this.play.events[at - 1];
-      if (event.text || event.player) {
-        this.go(at, true);
-        const wait = event.player ? PAUSE.move : PAUSE.chance;
-        await new Promise((resolve) => { setTimeout(resolve, wait * speed); });
-      }
+      const isNews = (event.text || event.player) && event.move !== 'roll';
+      if (!isNews) continue;
+      this.go(at, true);
+      const { moving = 0 } = this.board;
+      // The own move stands on the board already.
+      const rest = event.player === this.play.seat && moving === 0 ? 0 : event.player ? PAUSE.move : PAUSE.chance;
+      await this.pause(this.ends.has(at) ? PAUSE.end * pace() : at === last ? moving : moving + rest * speed);
     }
     if (this.showing === mine && !this.signal.aborted) this.go(last);
   }
@@ -193,11 +263,15 @@ class PlayView {
   go(at, replaying = false) {
     this.at = Math.max(0, Math.min(at, this.play.events.length));
     this.replaying = replaying;
-    if (!replaying) this.showing += 1;
+    if (!replaying) {
+      this.showing += 1;
+      this.wake?.();
+    }
     this.board.show(this.scene());
     this.drawStatus();
     this.drawSteps();
     this.drawNews();
+    if (this.listed !== this.play) this.drawList();
     this.markList();
     if (!replaying) this.think();
   }
@@ -222,6 +296,8 @@ class PlayView {
       before: last > 0 ? position(last - 1) : null,
       move: last > 0 ? play.events[last - 1].move : null,
       mover: last > 0 ? play.events[last - 1].player : null,
+      isEnd: this.ends.has(at) && at < play.events.length,
+      isOver: play.over && this.isNow,
     };
   }
 
@@ -239,10 +315,14 @@ class PlayView {
 
   drawStatus() {
     const { play } = this;
+    const isOver = play.over && this.isNow && !this.replaying;
     const text = !this.isNow && !this.replaying
       ? `An earlier position, ${this.at} of ${play.events.length}`
-      : play.over ? inBlinds(play.outcome?.text ?? 'The game is over.') : play.your_turn && !this.replaying ? 'Your turn' : this.play.players === 2 ? 'Opponent’s move …' : 'Other players move …';
-    const kind = play.over && this.isNow ? (play.outcome?.utility > 0 ? 'won' : play.outcome?.utility < 0 ? 'lost' : 'drawn') : '';
+      : this.replaying && this.ends.has(this.at) ? this.ends.get(this.at).told
+        : isOver ? this.ends.get(this.at)?.told ?? inBlinds(play.outcome?.text ?? 'The game is over.')
+          : this.willMove ? FORCED[this.willMove] ?? 'Only one move is possible'
+            : play.your_turn && !this.replaying ? 'Your turn' : play.players === 2 ? 'Opponent’s move …' : 'Other players move …';
+    const kind = isOver ? (play.outcome?.utility > 0 ? 'won' : play.outcome?.utility < 0 ? 'lost' : 'drawn') : '';
     this.parts.status.className = `status ${kind}`;
     put(this.parts.status, text);
   }
@@ -255,6 +335,7 @@ class PlayView {
       button('Take back', (event) => this.change(event.target, () => post(`/plays/${play.id}/undo`, {}, this.signal)), { disabled: !play.can_undo, 'data-key': 'undo' }),
       play.resignations.length > 0 && !play.over && button('Resign', () => this.resign()),
       button('Share', () => import('./games.js').then(({ sharePlay }) => sharePlay(this.play, this.signal))),
+      this.isCheckers && button('Settings', () => showSettings(() => this.board.restyle())),
       this.info.rules && button('Rules', () => showRules(titleOf(play.game), this.info.rules)),
       play.over && button('Play again', (event) => ask(event.target, () => beginPlay(settings, this.signal)), { class: 'main' }),
       h('a', { class: 'button', href: `#/new/${encodeURIComponent(play.game)}` }, 'New game'),
@@ -265,11 +346,12 @@ class PlayView {
   resign() {
     const { id, resignations } = this.play;
     const dialog = h('dialog', { 'aria-label': 'Resign' });
-    const choose = (name) => button(resignations.length > 1 ? name.replace('_', ' ') : 'Resign', (event) => {
+    const stakes = stakesOf(this.play.position, this.play.game);
+    const choose = (name) => button(resignations.length > 1 ? resignationWords(name, stakes) : 'Resign', (event) => {
       dialog.close();
       this.change(event.target, () => post(`/plays/${id}/resign`, { class: name }, this.signal));
     });
-    put(dialog, h('h2', null, 'Resign?'), resignations.length > 1 && h('p', null, 'Resign with which result?'), h('div', { class: 'row' }, resignations.map(choose), button('Play on', () => dialog.close(), { class: 'main' })));
+    put(dialog, h('h2', null, 'Resign?'), resignations.length > 1 && h('p', null, stakes?.length ? 'What do you give up in this game?' : 'What do you give up?'), h('div', { class: 'row' }, resignations.map(choose), button('Play on', () => dialog.close(), { class: 'main' })));
     dialog.addEventListener('close', () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
@@ -308,7 +390,8 @@ class PlayView {
     this.isSending = true;
     try {
       const play = await ask(control, () => request().catch((error) => this.resume(error, request)));
-      if (play) this.update(play, false);
+      // A resignation in a match begins the next game.
+      if (play) await this.update(play, play.events.length > this.play.events.length);
     } finally {
       this.sent();
     }
@@ -375,26 +458,36 @@ class PlayView {
     const until = play.events.slice(0, this.at);
     const mine = until.findLastIndex(({ player }) => player === play.seat);
     // A text such as 2,2,2/1,3,2 says nothing that the board does not show.
-    const shown = until.slice(Math.max(mine, 0)).filter(({ player, text }) => text && !(player === null && text.includes('/')));
-    put(this.parts.news, shown.slice(-12).map(({ text }) => h('p', null, text)));
+    const first = Math.max(mine, 0);
+    const shown = until.slice(first).map((event, i) => ({ ...event, said: this.said(event, first + i + 1) }));
+    const isNews = ({ player, move, text }) => text && !(player === null && text.includes('/')) && !(this.isCheckers && player && move === 'roll');
+    put(this.parts.news, shown.filter(isNews).slice(-12).map(({ said }) => h('p', null, said)));
   }
 
-  line({ player, move, text }) {
-    if (player === null) return text || null;
-    // Bids and bets are read more easily as words, without what was revealed after them.
-    if (/^(liars-dice|holdem|leduc|kuhn)/.test(this.play.game) && text) return /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
+  line(event, at) {
+    const { player, move, text } = event;
+    if (player === null) return text ? this.said(event, at) : null;
+    if (this.isCheckers && /^(double|take|drop|beaver|resign)/.test(move)) return this.named(toldOf(text));
+    // Bids and bets are read more easily as words, without the table of what was revealed.
+    if (/^(liars-dice|holdem|leduc|kuhn)/.test(this.play.game) && text) return this.named(text.split('\n').filter((line) => !/^\s/.test(line)).join(' '));
     const who = player === this.play.seat ? 'You' : this.play.players === 2 ? 'Opponent' : `Player ${player}`;
     return [h('strong', null, who), this.play.game === 'connect-four' ? ` column ${move}` : ` ${move}`];
   }
 
   drawList() {
     const items = [];
+    this.listed = this.play;
+    const { isCheckers: isDice } = this;
     this.play.events.forEach((event, i) => {
-      const line = this.line(event);
-      const roll = isCheckers(this.play.game) && event.player !== null ? this.play.events[i - 1] : null;
-      if (!line || (event.player === null && isCheckers(this.play.game) && this.play.events[i + 1])) return;
-      const dice = roll?.player === null && h('span', { class: 'roll' }, roll.move.slice(-2));
-      items.push(h('li', { 'data-at': i + 1 }, button([dice, line], () => this.go(i + 1), { class: `event${event.player === this.play.seat ? ' mine' : ''}` })));
+      const line = this.line(event, i + 1);
+      const roll = isDice && event.player !== null ? this.play.events[i - 1] : null;
+      const isSilent = isDice && (event.player === null ? this.play.events[i + 1] : event.move === 'roll');
+      if (line && !isSilent) {
+        const dice = roll?.player === null && h('span', { class: 'roll' }, roll.move.slice(-2));
+        items.push(h('li', { 'data-at': i + 1 }, button([dice, line], () => this.go(i + 1), { class: `event${event.player === this.play.seat ? ' mine' : ''}` })));
+      }
+      const end = this.ends.get(i + 1);
+      if (end) items.push(h('li', { class: 'game-end' }, end.told));
     });
     put(this.parts.list, items.length ? items : h('li', { class: 'quiet' }, 'Nothing has happened yet.'));
   }

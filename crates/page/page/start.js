@@ -1,8 +1,8 @@
 // The first page, with all games, and the page on which a game is begun.
 
 import { agents, gameInfo, games, get } from './api.js';
-import { picture, seatName, titleOf, variantOf } from './boards.js';
-import { button, h, kept, prose, put } from './dom.js';
+import { opponentTitle, picture, seatName, titleOf, variantOf } from './boards.js';
+import { h, kept, plural, prose, put } from './dom.js';
 import { ask } from './frame.js';
 import { beginPlay } from './play.js';
 import { copyOf, isLost, knownPlays } from './saves.js';
@@ -42,6 +42,7 @@ export async function startView(root, _, signal) {
 
 /** The first clause of what the server says about a game, as a sentence. */
 const aboutOf = ({ name, about }) => {
+  if (/^(back|hyper)gammon$/.test(name)) return 'One game, or with the cube: a money game or a match';
   const said = variantOf(name) || about.split(';')[0];
   return said.charAt(0).toUpperCase() + said.slice(1);
 };
@@ -62,18 +63,27 @@ async function offerResume(place, signal) {
   if (!all.length) return;
   put(
     place,
-    play && !play.over && h('a', { class: 'button', href: `#/play/${last.id}` }, `Go on with ${titleOf(play.game)} against ${play.opponent}`),
+    play && !play.over && h('a', { class: 'button', href: `#/play/${last.id}` }, `Go on with ${titleOf(play.game)} against ${opponentTitle(play.opponent)}`),
     h('a', { class: 'button', href: '#/games' }, `Your games (${all.length})`),
   );
 }
 
+/** What a game with the cube may be played for: the ends of names of rule sets. */
+const STAKES = [['', 'one game without the cube'], [':money', 'a money game with the cube'], ...[1, 3, 5, 7, 11].map((n) => [`:match-${n}`, `a match to ${plural(n, 'point')}`])];
+
 export async function newView(root, [name], signal, query) {
+  await drawNew(root, name, signal, query);
+  return titleOf(name);
+}
+
+async function drawNew(root, name, signal, query) {
   const [info, opponents] = await Promise.all([gameInfo(name), agents(name)]);
   const before = kept.get(`choice.${name}`, {});
   const players = info.players ?? Number(/:(\d+)(?:x|$)/.exec(name)?.[1] ?? 2);
   const form = h(
     'form',
     { class: 'begin' },
+    stakesField(root, name, signal, query),
     opponentField(opponents, before.opponent),
     players > 1 && seatField(name, players, before.seat),
     h(
@@ -88,36 +98,90 @@ export async function newView(root, [name], signal, query) {
   );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    begin(form, name, players, signal);
+    begin(form, name, players, opponents, signal);
   });
   put(
     root,
     h('header', { class: 'page-head with-picture' }, picture(name), h('div', null, h('h1', null, titleOf(name)), h('p', { class: 'quiet' }, aboutOf(info)))),
     h('div', { class: 'two' }, form, info.rules && h('section', { class: 'panel prose' }, h('h2', null, 'Rules'), prose(info.rules))),
   );
-  return titleOf(name);
+}
+
+/** What the game is played for; another choice is another rule set, on the same page. */
+function stakesField(root, name, signal, query) {
+  const [, head, end = ''] = /^(backgammon|hypergammon)(:m.*)?$/.exec(name) ?? [];
+  if (!head) return null;
+  const known = STAKES.some(([value]) => value === end) ? STAKES : [...STAKES, [end, variantOf(name)]];
+  const select = h('select', {
+    name: 'stakes',
+    onchange: async () => {
+      const other = head + select.value;
+      history.replaceState(null, '', link(other));
+      await ask(select, () => drawNew(root, other, signal, query));
+      root.querySelector('[name=stakes]')?.focus();
+    },
+  }, known.map(([value, text]) => h('option', { value, selected: value === end }, text)));
+  return field('Play', select);
 }
 
 const field = (label, input) => h('label', { class: 'field' }, h('span', null, label), input);
 
-const FEW = 6;
+/** Levels of play, from weak to strong, and what they do. */
+const LEVELS = { easy: 'Easy', medium: 'Medium', strong: 'Strong', strongest: 'Strongest' };
 
 /** What an agent is, without advice for its config. */
 const firstSentence = (about) => about.split(/(?<=\.)\s|: train it /)[0];
 
+/** A number as short as it says something. */
+const short = (text) => (Number(text) < 0.1 ? Number(Number(text).toPrecision(2)) : Number(Number(text).toFixed(2)));
+
+/** The names of agents keep their case. */
+const sentence = (text) => `${/^\w+-\d/.test(text) ? text.charAt(0) : text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}`;
+
+/** What an agent is, with what was measured first. */
+function saidOf(about) {
+  const [what, ...rest] = about.split('; ');
+  const found = (rest.length > 0 ? rest.join('; ') : what)
+    .replace(/([+-])([\d.]+)(?: ± ([\d.]+))? (points|mbb) a game,? against/, (_, sign, value, ci, unit) => `${sign === '+' ? 'wins' : 'loses'} ${short(value)}${ci ? ` ± ${short(ci)}` : ''} ${unit} a game against`)
+    .replace(/against (strong|strongest)\b/, (_, level) => `against ${LEVELS[level]}`);
+  if (!about) return '';
+  return rest.length > 0 ? `${sentence(found)} (${what}).` : `${sentence(found)}.`;
+}
+
+/** The levels of play, and the other agents under a line of their own. */
 function opponentField(opponents, before) {
-  const chosen = opponents.find(({ id }) => id === before)?.id ?? opponents[0]?.id;
-  const option = ({ id, about }) => h(
+  const ahead = /^search:2\D.*?:([^:]+)$/.exec(before ?? '');
+  const wanted = ahead ? ahead[1] : before;
+  const chosen = opponents.find(({ id }) => id === wanted)?.id ?? opponents[0]?.id;
+  const option = (id, title, said) => h(
     'label',
     { class: 'option' },
     h('input', { type: 'radio', name: 'opponent', value: id, checked: id === chosen }),
-    h('span', null, h('strong', null, id), h('span', { class: 'quiet' }, firstSentence(about))),
+    h('span', null, h('strong', null, title), h('span', { class: 'quiet' }, said)),
   );
-  const place = opponents.findIndex(({ id }) => id === chosen);
-  const shown = Math.max(FEW, place + 1);
-  const rest = opponents.slice(shown);
-  const more = rest.length > 0 && button(`${rest.length} more`, () => more.replaceWith(...rest.map(option)), { class: 'link' });
-  return h('fieldset', null, h('legend', null, 'Opponent'), opponents.slice(0, shown).map(option), more);
+  const levels = Object.keys(LEVELS).map((id) => opponents.find((agent) => agent.id === id && agent.kind === 'level')).filter(Boolean);
+  const level = ({ id, about }) => option(id, LEVELS[id], saidOf(about));
+  const rest = opponents.filter((agent) => !levels.includes(agent)).map(({ id, about }) => option(id, id, saidOf(firstSentence(about))));
+  if (levels.length === 0) return h('fieldset', null, h('legend', null, 'Opponent'), rest);
+  // Where a level looks ahead, checkpoints can.
+  const looks = levels.some(({ about }) => about.includes('plies ahead')) && opponents.some(({ kind }) => kind === 'checkpoint');
+  const plies = looks && field('Checkpoints look ahead', h('select', { name: 'plies' },
+    h('option', { value: '1' }, '1 ply: their best move at once'),
+    h('option', { value: '2', selected: ahead !== null }, '2 plies: your replies too')));
+  return h(
+    'fieldset',
+    null,
+    h('legend', null, 'Opponent'),
+    levels.map(level),
+    rest.length > 0 && h('details', { class: 'agents', open: !levels.some(({ id }) => id === chosen) }, h('summary', null, `Other agents (${rest.length})`), h('div', { class: 'stack' }, plies, rest)),
+  );
+}
+
+/** The opponent of a form: a checkpoint looks ahead if that is chosen. */
+function opponentOf(data, opponents) {
+  const id = data.get('opponent');
+  const isCheckpoint = opponents.some((agent) => agent.id === id && agent.kind === 'checkpoint');
+  return isCheckpoint && data.get('plies') === '2' ? `search:2,root=6,keep=1,margin=0:${id}` : id;
 }
 
 function seatField(name, players, before) {
@@ -131,10 +195,10 @@ function seatField(name, players, before) {
   return h('fieldset', { class: 'seat-choice' }, h('legend', null, 'Your seat'), seats.map((seat) => option(seat, seatName(name, seat))), option('any', 'any'));
 }
 
-function begin(form, name, players, signal) {
+function begin(form, name, players, opponents, signal) {
   const data = new FormData(form);
   const seat = data.get('seat') ?? 1;
-  const opponent = data.get('opponent');
+  const opponent = opponentOf(data, opponents);
   kept.set(`choice.${name}`, { opponent, seat });
   const settings = { game: name, opponent, seat: seat === 'any' ? 1 + Math.floor(Math.random() * players) : Number(seat) };
   if (data.get('seed')) settings.seed = Number(data.get('seed'));

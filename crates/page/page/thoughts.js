@@ -4,6 +4,7 @@
 import { inBlinds } from './boards.js';
 import { Cells } from './cells.js';
 import { button, h, percent, plural, put, signed, words } from './dom.js';
+import { candidateName } from './stakes.js';
 
 const FEW = 8;
 
@@ -186,7 +187,7 @@ export class Thoughts {
     const row = button(
       [
         h('span', { class: 'rank' }, `${rank + 1}`),
-        h('span', { class: 'move-name' }, move.move, move.move === this.done && h('span', { class: 'tag' }, 'played')),
+        h('span', { class: 'move-name' }, candidateName(move.move, this.game.name), move.move === this.done && h('span', { class: 'tag' }, 'played')),
         ...this.figures(move, rank),
       ],
       () => this.toggle(item, row, move),

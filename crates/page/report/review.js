@@ -4,9 +4,8 @@ import { boardFor, titleOf } from './boards.js';
 import { axes } from './chart.js';
 import { button, h, percent, plural, put, signed, svg } from './dom.js';
 import { chart, copied, data, date, drawCharts, main, panel, table } from './parts.js';
-import { ReviewBoard, stakesOf } from './review-board.js';
+import { stakesOf } from './stakes.js';
 
-const CHECKERS = /^(backgammon|hypergammon|bearoff)(:|$)/;
 const MARKS = ['?!', '?', '??'];
 const MARK_WORDS = ['doubtful', 'bad', 'very bad'];
 /** Radius of the dot of an error: without a mark, and with each mark. */
@@ -254,10 +253,8 @@ function sceneOf(entry, peek) {
 
 function boardOf(entry, seat) {
   const { game } = entry;
-  // Boards know the checkers of rule sets without a cube.
-  const name = game.rules.replace(/^(backgammon|hypergammon):m.*/, '$1');
-  const options = { game: { name }, seat, players: 2, names: [game.players[seat - 1], game.players[2 - seat]] };
-  return CHECKERS.test(game.rules) ? new ReviewBoard(options) : boardFor(options, entry.position);
+  const options = { game: { name: game.rules }, seat, players: 2, names: [game.players[seat - 1], game.players[2 - seat]] };
+  return boardFor(options, entry.position);
 }
 
 /** The value of a candidate for the player who decides. */

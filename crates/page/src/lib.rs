@@ -41,6 +41,7 @@ const MODULES: &[Module] = modules![
         "editor.js",
         "frame.js",
         "games.js",
+        "glide.js",
         "grid.js",
         "ids.js",
         "picture.js",
@@ -48,13 +49,14 @@ const MODULES: &[Module] = modules![
         "position.js",
         "runs.js",
         "saves.js",
+        "settings.js",
+        "stakes.js",
         "start-run.js",
         "start.js",
         "thoughts.js";
     "report":
         "parts.js",
         "report.js",
-        "review-board.js",
         "review.js";
 ];
 
@@ -249,10 +251,10 @@ mod tests {
             let wanted = match module.name {
                 "parts.js" => (0, [1, 1]),
                 "report.js" => (0, [1, 0]),
-                "review.js" | "review-board.js" => (0, [0, 1]),
+                "review.js" => (0, [0, 1]),
                 "chart.js" | "dom.js" => (1, [1, 1]),
                 "backgammon.js" | "board.js" | "boards.js" | "cards.js" | "checkers.js" | "dice.js"
-                | "die.js" | "grid.js" => (1, [0, 1]),
+                | "die.js" | "glide.js" | "grid.js" | "settings.js" | "stakes.js" => (1, [0, 1]),
                 _ => (1, [0, 0]),
             };
             assert_eq!((times, in_documents), wanted, "{}", module.name);
