@@ -60,6 +60,7 @@ export class Reviewing {
       steps: h('div', { class: 'row steps', role: 'group', 'aria-label': 'Step through the decisions' }),
       candidates: h('div', { class: 'stack' }),
       facts: h('div', { class: 'stack' }),
+      title: h('h2', null),
       graph: h('div', null),
       controls: h('div', { class: 'row no-paper' }),
       story: h('p', { class: 'story' }),
@@ -106,14 +107,10 @@ export class Reviewing {
         'div',
         { class: 'text-side' },
         h('section', { class: 'panel candidates-panel', 'aria-label': 'Candidates' }, parts.candidates),
-        h('section', { class: 'panel stack', 'aria-label': 'The course of the game' }, h('h2', null, this.graphTitle()), parts.graph, parts.story, parts.controls),
+        h('section', { class: 'panel stack', 'aria-label': 'The course of the game' }, parts.title, parts.graph, parts.story, parts.controls),
         panel('Decision', parts.facts),
       ),
     );
-  }
-
-  graphTitle() {
-    return this.isMatch ? `Chance to win${this.entries.some(({ position }) => stakesOf(position)?.length > 0) ? ' the match' : ''}` : 'Value';
   }
 
   /* Words */
@@ -277,7 +274,7 @@ export class Reviewing {
     const chosen = this.quiz?.chosen;
     const row = (one, i) => {
       const tags = [one.action === chosen && 'yours', one.action === played && 'played', i === 0 && 'best'].filter(Boolean);
-      const name = [h('span', { class: 'rank' }, String(i + 1)), ' ', spoken(entry, one.action), tags.map((tag) => h('span', { class: `tag ${tag}` }, tag))];
+      const name = [h('span', { class: 'rank' }, `${i + 1}\u00a0`), spoken(entry, one.action), tags.map((tag) => [' ', h('span', { class: `tag ${tag}` }, tag !== 'yours' && h('span', { class: 'sample' }), tag)])];
       const shown = onpeek && entry.kind !== 'double' && entry.kind !== 'answer' ? button(name, () => onpeek(one.action), { class: 'link', 'data-key': one.action, 'aria-pressed': this.state.peek === one.action }) : h('span', null, name);
       return [shown, this.valueText(entry, one.value), lost(one)];
     };
@@ -319,7 +316,6 @@ export class Reviewing {
       h('span', { class: 'quiet step-count' }, count),
       step('›', 'Next', after),
       step('»', 'Last', after === null ? null : places.at(-1)),
-      h('span', { class: 'quiet legend-text' }, h('span', { class: 'sample played' }), ' played ', h('span', { class: 'sample best' }), ' best'),
     );
     if (held) parts.steps.querySelector(`[aria-label="${held}"]:not(:disabled)`)?.focus();
   }
@@ -481,11 +477,14 @@ export class Reviewing {
     const [first, second] = group.games[0].players;
     const whole = group.games[0].players[side];
     const name = whole.length > NAME ? `${whole.slice(0, NAME - 1)}…` : whole;
-    const up = this.isMatch ? (this.me ? 'your chance, %' : `chance of ${name}, %`) : `value for ${this.me ? 'you' : name}, ${this.data.unit}`;
+    const up = this.isMatch ? 'chance, %' : this.data.unit;
+    const isOfMatch = group.games.some((game) => stakesOf(game.entries[0]?.position)?.length > 0);
+    const title = this.isMatch ? `${this.me ? 'Your chance' : `Chance of ${name}`} to win${isOfMatch ? ' the match' : ''}` : `Value for ${this.me ? 'you' : name}`;
+    put(this.parts.title, title);
     const height = Math.max(150, Math.min(320, width / 3));
     const cursor = svg('line', { class: 'cursor', 'stroke-dasharray': '2 3' });
     let place;
-    const drawing = axes({ across: 'action', up, width, height, right: Math.max(1, all.length), low, high, log: false, label: `${up} over the actions of ${fileName(group.file ?? 'the game')}` }, (x, y) => {
+    const drawing = axes({ across: 'action', up, width, height, right: Math.max(1, all.length), low, high, log: false, label: `${title} over the actions of ${fileName(group.file ?? 'the game')}` }, (x, y) => {
       place = x;
       const [top, bottom] = [y(high), y(low)];
       const path = (line) => line.map(([a, b], i) => `${i ? 'L' : 'M'}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join('');
