@@ -106,8 +106,8 @@ export class Reviewing {
       h(
         'div',
         { class: 'text-side' },
-        h('section', { class: 'panel candidates-panel', 'aria-label': 'Candidates' }, parts.candidates),
-        h('section', { class: 'panel stack', 'aria-label': 'The course of the game' }, parts.title, parts.graph, parts.story, parts.controls),
+        h('div', { class: 'panel candidates-panel' }, parts.candidates),
+        h('section', { class: 'panel stack' }, parts.title, parts.graph, parts.story, parts.controls),
         panel('Decision', parts.facts),
       ),
     );
@@ -549,6 +549,6 @@ export class Reviewing {
       ['lost by mistakes', (player) => this.inUnits(-total((step) => step.player === player && step.verdict === 'wrong' && step.loss))],
       steps.some(({ kind }) => kind === 'chance') && ['luck', (player) => this.inUnits((player === 1 ? 1 : -1) * total((step) => step.luck))],
     ].filter(Boolean);
-    return table('Players', ['', ...players], rows.map(([name, of]) => [name, of(1), of(2)]));
+    return table('Players', ['figure', ...players], rows.map(([name, of]) => [name, of(1), of(2)]));
   }
 }
