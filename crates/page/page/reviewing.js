@@ -513,7 +513,7 @@ export class Reviewing {
       for (const name of ['x1', 'x2']) cursor.setAttribute(name, place(at - start));
     };
     this.mark();
-    return [drawing, h('p', { class: 'quiet' }, `Errors: discs of ${first}, squares of ${second}; the larger, the worse. Press the graph to see a position.`)];
+    return [drawing, h('p', { class: 'quiet' }, `Errors: ${this.me ? `yours are ${this.me === 1 ? 'discs' : 'squares'}` : `discs of ${first}, squares of ${second}`}; the larger, the worse. Press the graph to see a position.`)];
   }
 
   dot(entry, x, y) {
