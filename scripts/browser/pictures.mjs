@@ -41,9 +41,8 @@ async function takeAnalysis(page) {
     play = await post(`/plays/${id}/moves`, { move });
   }
   await goTo(page, `play/${id}`);
-  await page.getByRole('button', { name: 'Analyse the game' }).click();
-  await page.locator('.decisions button').first().click();
-  await page.waitForSelector('.candidates:not(.decisions) .candidate');
+  await page.getByRole('link', { name: 'Show my worst move' }).click();
+  await page.waitForSelector('.review .chart');
   await page.evaluate(() => scrollTo(0, 0));
   await shoot(page, 'analysis');
 }

@@ -40,7 +40,8 @@ done
 [ -n "$address" ] || { cat "$work/server.txt" >&2; exit 1; }
 
 export ADEPT_URL=http://$address
-for script in games positions training views faults; do
+node "$work/review.mjs" write > "$work/review.mat"
+for script in games positions training views faults reviews; do
   node "$work/$script.mjs"
 done
 
@@ -53,6 +54,5 @@ done
 ADEPT=$adept SERVED=$served/killed node "$work/restart.mjs"
 
 # A review is a file.
-node "$work/review.mjs" write > "$work/review.mat"
 "$adept" review "$work/review.mat" --by checkpoints/backgammon/small-88-24 --html "$work/review.html" > "$work/review.txt"
 ADEPT_URL=file://$PWD/$work node "$work/review.mjs"

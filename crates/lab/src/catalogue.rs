@@ -190,8 +190,13 @@ impl<G: Kit> AnyGame for G {
     }
 
     /// Reviews whole games in a file.
-    fn review(&self, options: &ReviewOptions, cancel: &Cancel) -> Result<Review, TrainError> {
-        review::review_of(self, options, cancel)
+    fn review(
+        &self,
+        options: &ReviewOptions,
+        cancel: &Cancel,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<Review, TrainError> {
+        review::review_of(self, options, cancel, progress)
     }
 
     /// Opens an agent for variance reduction, to check that it has values.

@@ -18,7 +18,7 @@ use adept_ground::shown::clipped;
 use adept_ground::work;
 use adept_model::{ModelError, names};
 use adept_trainer::run::{Cancel, TrainError};
-pub use page::{PAGE_ACTIONS, page};
+pub use page::{PAGE_ACTIONS, page, page_data};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -385,6 +385,9 @@ fn files_in(
     Ok(())
 }
 
+/// Number of actions after which a review tells how far it is.
+const NEWS: usize = 8;
+
 /// Largest depth of nested folders.
 const DEPTH: usize = 8;
 
@@ -594,7 +597,7 @@ fn unzipped<A>(
     found.map(|one| one.map_or_else(|| (None, Vec::new()), |(found, judged)| (Some(found), judged))).unzip()
 }
 
-/// Reviews the games of files.
+/// Reviews the games of files. `progress` receives the finished share.
 ///
 /// # Errors
 /// If the game has no readable format for whole games, a single file is invalid, the agent has no values, or no player
@@ -603,6 +606,7 @@ pub(crate) fn review_of<G: Kit>(
     game: &G,
     options: &ReviewOptions,
     cancel: &Cancel,
+    progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Review, TrainError> {
     naming::resolve(game, &options.agent, &[])?;
     if game.players() != 2 || !game.zero_sum() || game.hides() {
@@ -661,6 +665,9 @@ pub(crate) fn review_of<G: Kit>(
     work::share(&what, 0.0);
     let step = || {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if done.is_multiple_of(NEWS) {
+            progress(done as f64 / all as f64);
+        }
         if done.is_multiple_of(64) {
             work::share(&what, done as f64 / all as f64);
         }
@@ -906,7 +913,7 @@ mod tests {
             judged: false,
             steps,
         };
-        review_of(&Backgammon::default(), &options, &Cancel::default())
+        review_of(&Backgammon::default(), &options, &Cancel::default(), &|_| {})
     }
 
     /// The values of a search that had no time are those of the network, and the review says so.

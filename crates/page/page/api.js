@@ -63,8 +63,9 @@ async function send(method, path, body, signal) {
   if (found) return found;
   const headers = {};
   if (token()) headers.Authorization = `Bearer ${token()}`;
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
-  return fetch(BASE + path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+  const isFile = body instanceof Blob;
+  if (body !== undefined) headers['Content-Type'] = isFile ? 'application/octet-stream' : 'application/json';
+  return fetch(BASE + path, { method, headers, signal, body: body === undefined || isFile ? body : JSON.stringify(body) });
 }
 
 /** Sends until there is an answer. A proxy without a server behind it counts as no answer. */
@@ -106,6 +107,8 @@ async function request(method, path, body, signal) {
 
 export const get = (path, signal) => request('GET', path, undefined, signal);
 export const post = (path, body, signal) => request('POST', path, body ?? {}, signal);
+/** Sends the bytes of a file. */
+export const sendFile = (path, file, signal) => request('POST', path, file, signal);
 export const remove = (path) => request('DELETE', path);
 
 const memo = new Map();

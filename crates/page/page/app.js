@@ -13,6 +13,7 @@ const VIEWS = {
   play: playView,
   position: async (...args) => (await import('./position.js')).positionView(...args),
   games: async (...args) => (await import('./games.js')).gamesView(...args),
+  review: async (...args) => (await import('./reviews.js')).reviewsView(...args),
   runs: async (...args) => (await import('./runs.js')).runsView(...args),
   api: async (...args) => (await import('./documented.js')).apiView(...args),
 };

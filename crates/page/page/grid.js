@@ -96,6 +96,20 @@ function piece(mark, x, y, asDisc) {
   );
 }
 
+/** The marks of what was played and what is best, on the squares that `squareOf` finds: `arrows` are `{ move, kind }`. */
+function adviceMarks(arrows, squareOf) {
+  const mark = ({ move, kind }) => {
+    const square = squareOf(move);
+    if (!square) return null;
+    const [x, y] = square.map((at) => (at + 0.5) * SIZE);
+    const r = SIZE * 0.4;
+    return svg('g', { class: kind }, kind === 'best'
+      ? svg('circle', { cx: x, cy: y, r: r * 0.72 })
+      : svg('rect', { x: x - r, y: y - r, width: 2 * r, height: 2 * r, rx: 6 }));
+  };
+  return svg('g', { class: 'advised', 'aria-hidden': 'true' }, (arrows ?? []).map(mark));
+}
+
 class Squares extends Board {
   constructor(options) {
     super(options);
@@ -127,6 +141,9 @@ class Squares extends Board {
 
 const contents = (mark) => (mark === EMPTY ? 'empty' : mark);
 
+/** The column and row of a square that is named by its number from the top left, as in tic-tac-toe; null for other names. */
+const squareNamed = ([{ length: width }], move) => (/^\d+$/.test(move) ? [(move - 1) % width, Math.floor((move - 1) / width)] : null);
+
 /** A board on whose squares moves are made: one press to fill a square, two to move a piece. */
 export class SquareBoard extends Squares {
   begin(scene) {
@@ -143,7 +160,7 @@ export class SquareBoard extends Squares {
     const unclear = this.isActive && !this.ways;
     put(
       this.element,
-      this.frame(rows, 'Board', ...cells),
+      this.frame(rows, 'Board', ...cells, adviceMarks(scene.arrows, (move) => squareNamed(rows, move))),
       this.isActive && this.from && h('p', { class: 'quiet' }, 'Choose where it goes. Escape cancels.'),
       unclear && moveButtons(scene.moves, this.onmove),
     );
@@ -199,7 +216,7 @@ export class ColumnBoard extends Squares {
     const columns = [...rows[0]].map((_, col) => this.column(scene, rows, col, { wins, fresh }));
     const [width, height] = [rows[0].length * SIZE, rows.length * SIZE];
     const wall = svg('rect', { class: 'frame', x: -3, y: -3, width: width + 6, height: height + 6, rx: 10 });
-    put(this.element, this.frame(rows, 'Board', wall, ...columns));
+    put(this.element, this.frame(rows, 'Board', wall, ...columns, adviceMarks(scene.arrows, (move) => [move - 1, rows.map((line) => line[move - 1]).lastIndexOf(EMPTY)])));
     this.mark();
   }
 

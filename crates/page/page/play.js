@@ -1,6 +1,5 @@
 // A game in progress: the board, what happened, what an agent thinks, and the analysis after the end.
 
-import { analysisPanel } from './analysis.js';
 import { agents, gameInfo, games, get, post } from './api.js';
 import { boardFor, inBlinds, isCheckers, opponentTitle, seatName, titleOf, variantOf } from './boards.js';
 import { button, h, kept, put } from './dom.js';
@@ -95,7 +94,7 @@ class PlayView {
       news: h('div', { class: 'news' }),
       list: h('ol', { class: 'events' }),
       agent: h('select', { 'aria-label': 'Agent that evaluates', onchange: () => this.think() }),
-      analysis: h('section', { class: 'panel', hidden: true }),
+      analysis: h('p', { class: 'row', hidden: true }),
     };
     this.thinking = h(
       'details',
@@ -113,11 +112,10 @@ class PlayView {
       h(
         'div',
         { class: 'play' },
-        h('div', { class: 'board-side' }, this.parts.status, this.board.element, this.parts.news),
+        h('div', { class: 'board-side' }, this.parts.status, this.parts.analysis, this.board.element, this.parts.news),
         h(
           'div',
           { class: 'text-side' },
-          this.parts.analysis,
           this.thinking,
           h('section', { class: 'panel' }, h('h2', null, 'Moves'), this.parts.steps, this.parts.list),
         ),
@@ -539,19 +537,6 @@ class PlayView {
     parts.analysis.hidden = !fits;
     if (!fits || this.analysed === play.turn) return;
     this.analysed = play.turn;
-    put(parts.analysis, analysisPanel({
-      play,
-      judges: () => agents(play.game).then((all) => all.filter((agent) => agent.values)),
-      signal: this.signal,
-      onchoose: (event, by) => this.showDecision(event, by),
-    }));
-  }
-
-  /** Shows the position of a decision with the candidates of the agent that judged it. */
-  showDecision(event, by) {
-    if (![...this.parts.agent.options].some(({ value }) => value === by)) this.parts.agent.append(h('option', { value: by }, by));
-    this.parts.agent.value = by;
-    this.thinking.open = true;
-    this.go(event);
+    put(parts.analysis, h('a', { class: 'button main', href: `#/review/${play.id}` }, 'Show my worst move'));
   }
 }

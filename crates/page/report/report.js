@@ -2,7 +2,8 @@
 
 import { calibrationChart, count, duration, legend, lineChart, number, numberTable, shareChart, short } from './chart.js';
 import { h, percent, put, svg, words } from './dom.js';
-import { chart, copied, data, date, drawCharts, main, panel, table } from './parts.js';
+import { chart, data, date, drawCharts, main } from './parts.js';
+import { copied, panel, table } from './tables.js';
 
 /** Pixels of the largest cells of a gate's map. */
 const CELL = 16;

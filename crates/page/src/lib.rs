@@ -24,7 +24,6 @@ macro_rules! modules {
 /// All modules.
 const MODULES: &[Module] = modules![
     "page":
-        "analysis.js",
         "api.js",
         "app.js",
         "backgammon.js",
@@ -47,12 +46,15 @@ const MODULES: &[Module] = modules![
         "picture.js",
         "play.js",
         "position.js",
+        "reviewing.js",
+        "reviews.js",
         "runs.js",
         "saves.js",
         "settings.js",
         "stakes.js",
         "start-run.js",
         "start.js",
+        "tables.js",
         "thoughts.js";
     "report":
         "parts.js",
@@ -64,7 +66,7 @@ const MODULES: &[Module] = modules![
 const APP: &str = "app.js";
 
 /// The modules that [`APP`] loads when their views are shown. What they import is in one file with them, or in the page.
-const VIEWS: [&str; 4] = ["documented.js", "games.js", "position.js", "runs.js"];
+const VIEWS: [&str; 5] = ["documented.js", "games.js", "position.js", "reviews.js", "runs.js"];
 
 /// A file as it is served.
 pub struct File {
@@ -252,9 +254,9 @@ mod tests {
                 "parts.js" => (0, [1, 1]),
                 "report.js" => (0, [1, 0]),
                 "review.js" => (0, [0, 1]),
-                "chart.js" | "dom.js" => (1, [1, 1]),
+                "chart.js" | "dom.js" | "tables.js" => (1, [1, 1]),
                 "backgammon.js" | "board.js" | "boards.js" | "cards.js" | "checkers.js" | "dice.js"
-                | "die.js" | "glide.js" | "grid.js" | "settings.js" | "stakes.js" => (1, [0, 1]),
+                | "die.js" | "glide.js" | "grid.js" | "reviewing.js" | "settings.js" | "stakes.js" => (1, [0, 1]),
                 _ => (1, [0, 0]),
             };
             assert_eq!((times, in_documents), wanted, "{}", module.name);

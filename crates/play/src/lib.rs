@@ -13,7 +13,7 @@ pub use error::PlayError;
 pub use quiz::{Answer, AnyQuiz, Question, quiz};
 pub use record::{History, Record};
 pub use room::{
-    AgentText, Analysis, AnyPlay, AnyRoom, Candidate, DecisionAnalysis, EventView, GameAbout, Hints,
-    MoveView, OutcomeView, PlayerAnalysis, RollAnalysis, View, room,
+    AgentText, Analysis, AnyPlay, AnyRoom, EventView, GameAbout, Hints, MoveView, OutcomeView,
+    PlayerAnalysis, View, room,
 };
 pub use terminal::{Input, PlayOptions, Played, play};

@@ -6,11 +6,10 @@ use crate::session::{Next, Session, Step, WayToResign};
 use adept_arena::inspect::{self, Detail, PositionValue};
 use adept_arena::naming::{self, AgentSpec, AnySearch, Judge, Meaning, Play as Choice, Resolved};
 use adept_arena::open::{self, OpenError};
-use adept_arena::review::{Account, CI95, Judged, Verdict, Weighed, add_luck, judge_each};
+use adept_arena::review::{Account, Judged, Step as ReviewedStep, add_luck, judge_each};
 use adept_arena::{Agent, Decision, GameModel, Greedy, Pool, Scratch};
 use adept_erased::erased;
 use adept_game::{Kit, ParsedPosition, Records, first_side, no_action, outcome_classes, outcome_of};
-use adept_ground::order::places_by;
 use adept_model::OutcomeClass;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -22,8 +21,6 @@ use std::time::{Duration, Instant};
 const POSITIONS: usize = 300;
 /// Largest number of listed legal moves.
 const MOVES: usize = 5000;
-/// Number of candidate moves per decision in an analysis.
-const CANDIDATES: usize = 5;
 /// Number of events after which the person can no longer move. What follows a move still fits into a record.
 const LONGEST: usize = Record::EVENTS - 1000;
 
@@ -154,8 +151,14 @@ pub struct Hints {
 pub struct Analysis {
     /// The agent whose values define losses.
     pub by: String,
+    /// The rule set.
+    pub game: String,
     /// The unit.
     pub unit: Option<Cow<'static, str>>,
+    /// The utility of the unit; 1 without one.
+    pub unit_size: f64,
+    /// The utility of the result for player 1.
+    pub result: Option<f64>,
     /// Whether its values are exact.
     pub exact: bool,
     /// The game's exact tables, which replace its values where they know the position.
@@ -163,10 +166,8 @@ pub struct Analysis {
     pub references: Vec<String>,
     /// The players in order.
     pub players: Vec<PlayerAnalysis>,
-    /// The decisions in order.
-    pub decisions: Vec<DecisionAnalysis>,
-    /// The chance events in order.
-    pub rolls: Vec<RollAnalysis>,
+    /// All actions and chance events, in units of utility.
+    pub steps: Vec<ReviewedStep>,
 }
 
 /// One player's statistics in an [`Analysis`].
@@ -192,50 +193,6 @@ pub struct PlayerAnalysis {
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub luck_ci95: Option<f64>,
-}
-
-/// A decision in an [`Analysis`].
-#[derive(Clone, Debug, Serialize)]
-pub struct DecisionAnalysis {
-    /// Index of its event.
-    pub event: usize,
-    /// The player.
-    pub player: usize,
-    /// The position.
-    pub position: String,
-    /// The move that was played.
-    #[serde(rename = "move")]
-    pub action: String,
-    /// The best move.
-    pub best: String,
-    /// Loss of the move.
-    pub loss: f64,
-    /// Half the width of its 95 % interval, if the values are estimates from samples.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss_ci95: Option<f64>,
-    /// Whether the loss is within its error, so that the move may have been right.
-    pub undecided: bool,
-    /// The best moves with their values, best first.
-    pub moves: Vec<Candidate>,
-}
-
-/// A candidate in a [`DecisionAnalysis`].
-#[derive(Clone, Debug, Serialize)]
-pub struct Candidate {
-    /// The move.
-    #[serde(rename = "move")]
-    pub action: String,
-    /// Its value for the player.
-    pub equity: f64,
-}
-
-/// A chance event in an [`Analysis`].
-#[derive(Clone, Debug, Serialize)]
-pub struct RollAnalysis {
-    /// Index of its event.
-    pub event: usize,
-    /// Luck for player 1.
-    pub luck: f64,
 }
 
 /// A reference to an agent.
@@ -894,21 +851,17 @@ impl<G: Kit> AnyPlay for Play<G> {
         let size = game.counting().unit().map_or(1.0, |unit| unit.size);
         let in_unit = game.scale() / size;
         let mut players = [Account::default(); 2];
-        let (mut decisions, mut rolls) = (Vec::new(), Vec::new());
+        let mut steps = Vec::new();
         let played = self.session.steps.iter().map(|step| &step.action);
         let first = self.first.clone();
         let until = self.room.until();
-        let ended = judge_each(game, first, played, (&mut *values, &mut luck), |event, judged| {
+        let ended = judge_each(game, first, played, (&mut *values, &mut luck), |place, judged| {
+            let action = (place, 0, &self.session.steps[place].action);
+            steps.push(ReviewedStep::new(game, action, &judged, judged.standard(game)));
             match judged {
                 Judged::Forced { .. } => {}
-                Judged::Chance { luck, error, .. } => {
-                    add_luck(&mut players, luck / size, error / size);
-                    rolls.push(RollAnalysis { event, luck: luck / size });
-                }
-                Judged::Decision(weighed) => {
-                    players[weighed.player].decide(&weighed, in_unit);
-                    decisions.push(judged_decision(game, event, &weighed, in_unit));
-                }
+                Judged::Chance { luck, error, .. } => add_luck(&mut players, luck / size, error / size),
+                Judged::Decision(weighed) => players[weighed.player].decide(&weighed, in_unit),
             }
             Instant::now() < until
         })
@@ -935,38 +888,15 @@ impl<G: Kit> AnyPlay for Play<G> {
         };
         Ok(Analysis {
             by: by.name.clone(),
+            game: game.name().into(),
+            unit_size: size,
+            result: self.session.outcome(game).map(|own| if self.session.seat == 0 { own } else { -own }),
             unit: game.counting().unit().map(|unit| unit.name),
             exact: found.is_minimax()
                 || (found.meaning == Meaning::Valuation && found.spec.name() == "oracle"),
             references,
             players: players.iter().enumerate().map(player).collect(),
-            decisions,
-            rolls,
+            steps,
         })
-    }
-}
-
-fn judged_decision<G: Kit>(
-    game: &G,
-    event: usize,
-    weighed: &Weighed<'_, G>,
-    in_unit: f64,
-) -> DecisionAnalysis {
-    let text = |action: &G::Action| game.action_text(weighed.state, action);
-    let order = places_by(&weighed.values[..weighed.actions.len()]);
-    let candidate = |&i: &usize| Candidate {
-        action: text(&weighed.actions[i]),
-        equity: f64::from(weighed.values[i]) * in_unit,
-    };
-    DecisionAnalysis {
-        event,
-        player: weighed.player + 1,
-        position: game.texts().short(game, weighed.state),
-        action: text(weighed.action),
-        best: text(&weighed.actions[weighed.best]),
-        loss: weighed.lost * in_unit,
-        loss_ci95: (weighed.error > 0.0).then_some(CI95 * weighed.error * in_unit),
-        undecided: weighed.verdict() == Verdict::Undecided,
-        moves: order.iter().take(CANDIDATES).map(candidate).collect(),
     }
 }

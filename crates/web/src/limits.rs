@@ -37,6 +37,11 @@ pub(crate) const JOBS: usize = 100;
 pub(crate) const UNFINISHED_JOBS: usize = 16;
 /// Running time of a job.
 pub(crate) const JOB: Duration = Duration::from_secs(600);
+/// Bytes of a file of games to review, and the time in which it must arrive.
+pub(crate) const REVIEW_BYTES: usize = 4 << 20;
+pub(crate) const REVIEW_READING: Duration = Duration::from_secs(60);
+/// Number of actions of players in such a file: their judgements are kept with the job.
+pub(crate) const REVIEW_ACTIONS: usize = 5000;
 /// Number of games of a rollout.
 pub(crate) const TRIALS: u64 = 100_000;
 /// Search depth in plies in games with chance, and without.

@@ -2,8 +2,9 @@
 
 use super::judge::TIE;
 use crate::values::{Decision, Evaluator, Fortune, Luck, Reach};
-use adept_game::{GameError, Kit, Turn};
+use adept_game::{GameError, Kit, Standard, Turn};
 use adept_ground::order::places_by;
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Number of the best actions that a decision lists, besides the one that was played.
@@ -21,7 +22,8 @@ pub fn mark_of(lost: f64) -> Option<usize> {
 }
 
 /// The verdict on a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// It lost nothing.
     Right,
@@ -55,6 +57,18 @@ pub enum Judged<'a, G: Kit> {
         /// The value of the action for the player, in [−1, 1].
         value: f32,
     },
+}
+
+impl<G: Kit> Judged<'_, G> {
+    /// How players of the game count errors here; none if they have no customs.
+    pub fn standard(&self, game: &G) -> Option<Standard> {
+        let state = match self {
+            Self::Chance { state, .. } | Self::Forced { state, .. } => *state,
+            Self::Decision(weighed) => weighed.state,
+        };
+        let standard = game.records().standard(game, state);
+        standard.filter(|standard| standard.point > 0.0 && standard.point.is_finite())
+    }
 }
 
 /// A decision between several actions, as an evaluator sees it.

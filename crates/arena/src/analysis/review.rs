@@ -270,22 +270,16 @@ pub fn review<G: Kit>(
     let (mut slips, mut steps) = (Vec::new(), Vec::new());
     let (mut kinds, class_of) = ([ByKind::new(), ByKind::new()], game.positions().class);
     let (mut opinions, mut left) = (Opinions::default(), &whole.opinions[..]);
-    let records = game.records();
-    let standard = |state: &G::State| {
-        records.standard(game, state).filter(|standard| standard.point > 0.0 && standard.point.is_finite())
-    };
     let played = whole.actions.iter().map(|(_, action)| action);
     let start = match &whole.from {
         Some(text) => game.parse_position(text)?.0,
         None => game.start(),
     };
     let last = judge_each(game, start, played, by, |place, judged| {
-        let standard = match &judged {
-            Judged::Chance { state, .. } | Judged::Forced { state, .. } => standard(state),
-            Judged::Decision(weighed) => standard(weighed.state),
-        };
+        let standard = judged.standard(game);
         if keep.steps {
-            steps.push(Step::new(game, whole, place, &judged, standard));
+            let (number, action) = &whole.actions[place];
+            steps.push(Step::new(game, (place, *number, action), &judged, standard));
         }
         opinions.add(game, whole, place, &judged, standard, &mut left);
         match judged {

@@ -33,7 +33,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &QuizArgs, as_json: bool) -> Resu
         judged: false,
     };
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
-    let found = game.review(&options, &Cancel::default())?;
+    let found = game.review(&options, &Cancel::default(), &|_| {})?;
     for fault in found.faults.iter().take(FAULTS) {
         output::say(&fault.why);
     }

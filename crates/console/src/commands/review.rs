@@ -56,7 +56,7 @@ pub(crate) fn run(games: &dyn Catalogue, args: &ReviewArgs, as_json: bool) -> Re
         review_sgf::check(out, &args.files)?;
     }
     let game = game_of(games, &args.by, args.game.as_deref(), args.best)?;
-    let found = game.review(&options, &on_interrupt(STOPPING))?;
+    let found = game.review(&options, &on_interrupt(STOPPING), &|_| {})?;
     // The review is shown even if a file cannot be written.
     let mut written = String::new();
     let outcome = write_files(args, &files, &found, &mut written);

@@ -2,76 +2,29 @@
 //!
 //! The file contains its data as JSON, and the styles and boards of the web page. It loads nothing from a server.
 
-use super::{GameSteps, Review, Step, StepKind, Verdict};
-use crate::report::{program, rounded, since_epoch};
-use serde::Serialize;
+use super::{GameSteps, Review};
+use crate::report::{program, since_epoch};
 use serde_json::{Value, json};
 use std::time::SystemTime;
 
 /// Most actions of players on a page.
 pub const PAGE_ACTIONS: usize = 20_000;
 
-/// A step on a page. Players are counted from 1, luck and values are for player 1.
-#[derive(Serialize)]
-struct PageStep<'a> {
-    place: usize,
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    player: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    number: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    position: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    side: Option<usize>,
-    played: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    point: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    luck: Option<f64>,
-    #[serde(flatten)]
-    decision: Option<PageDecision<'a>>,
-}
-
-/// A decision between several actions on a page.
-#[derive(Serialize)]
-struct PageDecision<'a> {
-    candidates: Vec<PageCandidate<'a>>,
-    verdict: &'static str,
-    loss: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    points: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mark: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<f64>,
-    judge: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shortfall: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct PageCandidate<'a> {
-    action: &'a str,
-    value: f64,
-    loss: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    points: Option<f64>,
-}
-
 /// The page of a review that kept its steps ([`ReviewOptions::steps`](super::ReviewOptions::steps)); `command` is what makes it again.
 pub fn page(review: &Review, command: &str) -> String {
+    let mut data = page_data(review);
+    data["command"] = command.into();
+    adept_page::review(&data.to_string())
+}
+
+/// What a page shows of such a review, as JSON.
+pub fn page_data(review: &Review) -> Value {
     let faults = review.faults.iter().map(
         |fault| json!({ "file": fault.file.display().to_string(), "game": fault.game, "why": fault.why }),
     );
-    let data = json!({
+    json!({
         "made": since_epoch(SystemTime::now()),
         "program": program(),
-        "command": command,
         "files": review.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
         "faults": faults.collect::<Vec<_>>(),
         "game": review.game,
@@ -83,8 +36,7 @@ pub fn page(review: &Review, command: &str) -> String {
         "players": review.players,
         "played": review.steps.iter().map(game).collect::<Vec<_>>(),
         "finished": review.finished,
-    });
-    adept_page::review(&data.to_string())
+    })
 }
 
 fn game(game: &GameSteps) -> Value {
@@ -93,59 +45,12 @@ fn game(game: &GameSteps) -> Value {
         "game": game.game,
         "rules": game.rules,
         "players": game.players,
-        "steps": game.steps.iter().map(step).collect::<Vec<_>>(),
+        "steps": game.steps,
     });
     if let Some(result) = game.result {
         found["result"] = result.into();
     }
     found
-}
-
-fn step(step: &Step) -> PageStep<'_> {
-    let is_chance = step.kind == StepKind::Chance;
-    PageStep {
-        place: step.place,
-        kind: match step.kind {
-            StepKind::Move => "move",
-            StepKind::Double => "double",
-            StepKind::Answer => "answer",
-            StepKind::Forced => "forced",
-            StepKind::Chance => "chance",
-        },
-        player: step.player.map(|player| player + 1),
-        number: (!is_chance).then_some(step.number),
-        // Boards show decisions.
-        position: (!is_chance).then_some(&*step.position),
-        side: step.side.filter(|_| !is_chance).map(|side| side + 1),
-        played: &step.played,
-        value: step.value.map(rounded),
-        point: step.point.map(rounded),
-        luck: step.luck.map(rounded),
-        decision: step.assessment.as_ref().map(|found| PageDecision {
-            candidates: found
-                .candidates
-                .iter()
-                .map(|one| PageCandidate {
-                    action: &one.action,
-                    value: rounded(one.value),
-                    loss: rounded(one.loss),
-                    points: one.points.map(rounded),
-                })
-                .collect(),
-            verdict: match found.verdict {
-                Verdict::Right => "right",
-                Verdict::Undecided => "undecided",
-                Verdict::Wrong => "wrong",
-            },
-            loss: rounded(found.loss),
-            points: found.points.map(rounded),
-            mark: found.mark,
-            name: found.name,
-            error: (found.error > 0.0).then_some(rounded(found.error)),
-            judge: found.judge,
-            shortfall: found.shortfall.as_deref(),
-        }),
-    }
 }
 
 #[cfg(test)]

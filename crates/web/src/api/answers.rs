@@ -381,20 +381,119 @@ pub(crate) struct Hints {
     text: Option<String>,
 }
 
-/// Loss of each decision of a game and luck of each player, in the unit of the game.
+/// Loss of each decision of a game and luck of each player.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Analysis {
     /// The agent whose values define losses.
     by: String,
+    /// The rule set.
+    game: String,
     #[schema(required)]
     unit: Option<String>,
+    /// The utility of the unit; 1 without one.
+    unit_size: f64,
+    /// The utility of the result for player 1.
+    #[schema(required)]
+    result: Option<f64>,
     /// Whether its values are exact.
     exact: bool,
     /// The game's exact tables, which replace its values where they know the position.
     references: Option<Vec<String>>,
+    /// The players in order; their losses and luck are in the unit of the game.
     players: Vec<PlayerAnalysis>,
-    decisions: Vec<DecisionAnalysis>,
-    rolls: Vec<RollAnalysis>,
+    steps: Vec<ReviewStep>,
+}
+
+/// An action or a chance event of a game. Values, losses and luck are in units of utility; what is not known is missing.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ReviewStep {
+    /// Its index among all actions and chance events.
+    place: u64,
+    /// `move`, `double`, `answer`, `forced` or `chance`.
+    kind: String,
+    /// The player, from 1; none for a chance event.
+    player: Option<u64>,
+    /// The number that a file gives to the move.
+    number: Option<u64>,
+    /// The position before an action of a player.
+    position: Option<String>,
+    /// The player whose side this text shows first.
+    side: Option<u64>,
+    /// What was played, or what chance gave.
+    played: String,
+    /// The value of the position for player 1 before it.
+    value: Option<f64>,
+    /// The utility of a point, if players of the game count errors in points.
+    point: Option<f64>,
+    /// The luck of a chance event for player 1.
+    luck: Option<f64>,
+    /// The best actions of a decision, the best first, and the one that was played.
+    candidates: Option<Vec<ReviewCandidate>>,
+    /// `right`, `undecided`, if the loss lies within the error of the estimates, or `wrong`.
+    verdict: Option<String>,
+    loss: Option<f64>,
+    /// The loss in points.
+    points: Option<f64>,
+    /// The standard error of the loss, if values are estimates from samples.
+    error: Option<f64>,
+    /// 0, 1 or 2 for an error that is doubtful, bad or very bad.
+    mark: Option<u64>,
+    /// What players call the error, such as `missed double`.
+    name: Option<String>,
+    /// The judge, from 0, if several judge one after another.
+    judge: Option<u64>,
+    /// What a search lacks that stopped before its depth.
+    shortfall: Option<String>,
+}
+
+/// An action that a decision allows.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ReviewCandidate {
+    action: String,
+    /// Its value for the player.
+    value: f64,
+    /// The value of the best action less this one.
+    loss: f64,
+    points: Option<f64>,
+}
+
+/// The review of a file of games, as the page of the command `review` has it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ReviewFound {
+    /// The rule set, or several.
+    game: String,
+    by: String,
+    references: Vec<String>,
+    #[schema(required)]
+    unit: Option<String>,
+    /// The utility of the unit; 1 without one.
+    unit_size: f64,
+    /// What is wrong with the file: games are read up to there.
+    faults: Vec<ReviewFault>,
+    /// The players, as `adept review --json` tells them.
+    #[schema(value_type = Vec<Object>)]
+    players: Vec<serde_json::Value>,
+    played: Vec<ReviewedGame>,
+    /// Whether all games were reviewed.
+    finished: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ReviewFault {
+    game: Option<u64>,
+    why: String,
+}
+
+/// A game of a file.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ReviewedGame {
+    /// Its number in the file.
+    game: u64,
+    rules: String,
+    players: Vec<String>,
+    /// The utility of the result for player 1; of a game of a match, its share of the match.
+    result: Option<f64>,
+    steps: Vec<ReviewStep>,
 }
 
 /// One player's statistics.
@@ -417,42 +516,6 @@ pub(crate) struct PlayerAnalysis {
     luck: f64,
     /// Half the width of its 95 % interval, if the values are estimates from samples.
     luck_ci95: Option<f64>,
-}
-
-/// A decision in an analysis.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct DecisionAnalysis {
-    /// Index of its event.
-    event: u64,
-    player: u64,
-    position: String,
-    #[serde(rename = "move")]
-    move_: String,
-    best: String,
-    loss: f64,
-    /// Half the width of its 95 % interval, if the values are estimates from samples.
-    loss_ci95: Option<f64>,
-    /// Whether the loss is within its error, so that the move may have been right.
-    undecided: bool,
-    /// The best moves, best first.
-    moves: Vec<Candidate>,
-}
-
-/// A candidate move, and its value for the player.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Candidate {
-    #[serde(rename = "move")]
-    move_: String,
-    equity: f64,
-}
-
-/// A chance event in an analysis.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct RollAnalysis {
-    /// Index of its event.
-    event: u64,
-    /// Luck for player 1.
-    luck: f64,
 }
 
 /// A rollout's result.
@@ -491,7 +554,7 @@ pub(crate) struct SearchFound {
     plies: u64,
 }
 
-/// Result of a job: a rollout or a search.
+/// Result of a job: a rollout, a search or a review.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum JobResult {
@@ -499,6 +562,8 @@ pub(crate) enum JobResult {
     Rollout(Rollouts),
     /// Result of a search.
     Search(Box<SearchFound>),
+    /// Result of a review.
+    Review(Box<ReviewFound>),
 }
 
 /// Identifier of a started game, job or run.

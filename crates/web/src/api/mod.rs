@@ -4,6 +4,7 @@ pub(crate) mod answers;
 pub(crate) mod extras;
 mod jobs;
 mod plays;
+mod reviews;
 mod runs;
 mod values;
 
@@ -20,7 +21,7 @@ use crate::training::Training;
 use adept_arena::inspect::Detail;
 use adept_page::File;
 use adept_play::{AgentText, GameAbout};
-use axum::body::{self, Body};
+use axum::body::{self, Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
@@ -32,6 +33,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use utoipa::OpenApi;
 
 /// State shared by all requests.
@@ -112,6 +114,7 @@ fn table() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/jobs", post(jobs::start)),
         ("/jobs/{id}", get(jobs::look).delete(jobs::stop)),
         ("/jobs/{id}/events", get(jobs::events)),
+        ("/reviews", post(reviews::start)),
         ("/starters", get(runs::starters)),
         ("/runs", get(runs::list).post(runs::start)),
         ("/runs/{*id}", get(runs::look).post(runs::order)),
@@ -154,6 +157,20 @@ async fn not_allowed(request: Request) -> Fault {
     Fault::new(StatusCode::METHOD_NOT_ALLOWED, Kind::Request, format!("`{path}` does not support {method}"))
 }
 
+/// The body of a request: at most so many bytes, which arrive within this time.
+async fn bytes_of(request: Request<Body>, most: usize, time: Duration) -> Result<Bytes, Fault> {
+    let too_large = |_| {
+        let message = format!("the body is larger than {most} bytes");
+        Fault::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::Request, message)
+    };
+    let late = |_| {
+        let message = format!("the body did not arrive within {} seconds", time.as_secs());
+        Fault::new(StatusCode::REQUEST_TIMEOUT, Kind::Request, message)
+    };
+    let read = body::to_bytes(request.into_body(), most);
+    tokio::time::timeout(time, read).await.map_err(late)?.map_err(too_large)
+}
+
 /// Extractor of a JSON body. Unknown fields are refused.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
@@ -170,17 +187,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
                 "send JSON, with `Content-Type: application/json`",
             ));
         }
-        let too_large = || {
-            let message = format!("the body is larger than {} bytes", limits::BODY_BYTES);
-            Fault::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::Request, message)
-        };
-        let read = body::to_bytes(request.into_body(), limits::BODY_BYTES);
-        let late = |_| {
-            let message = format!("the body did not arrive within {} seconds", limits::READING.as_secs());
-            Fault::new(StatusCode::REQUEST_TIMEOUT, Kind::Request, message)
-        };
-        let bytes = tokio::time::timeout(limits::READING, read).await.map_err(late)?;
-        let bytes = bytes.map_err(|_| too_large())?;
+        let bytes = bytes_of(request, limits::BODY_BYTES, limits::READING).await?;
         serde_json::from_slice(&bytes)
             .map(Self)
             .map_err(|error| Fault::request(format!("invalid body: {error}")))
@@ -311,6 +318,7 @@ async fn cells(State(app): Shared, Id(id): Id) -> Answer {
         jobs::look,
         jobs::stop,
         jobs::events,
+        reviews::start,
         runs::list,
         runs::look,
         runs::starters,

@@ -389,7 +389,7 @@ pub(crate) async fn hints(
 
 /// Returns the loss of each decision of a finished game and the luck of each player.
 #[utoipa::path(get, path = "/api/v1/plays/{id}/analysis", operation_id = "analyse_play", params(("id" = String, Path), ("by" = Option<String>, Query, description = "An agent that has values; by default exact values if there are some, otherwise the opponent")),
-    responses((status = 200, description = "`players`, `decisions` and `rolls`", body = Analysis)))]
+    responses((status = 200, description = "`players` and `steps`", body = Analysis)))]
 pub(crate) async fn analysis(
     State(app): Shared,
     client: Client,

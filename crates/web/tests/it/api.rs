@@ -145,12 +145,13 @@ fn plays_show_the_side_of_the_person_in_both_seats() {
         let expected = if seat == 1 { 2.0 } else { -2.0 };
         assert_eq!(play["outcome"]["utility"], expected, "{play}");
         let analysis = server.get(&format!("{path}/analysis")).1;
-        for roll in analysis["rolls"].as_array().unwrap() {
-            assert!(
-                roll["luck"].as_f64().unwrap().abs() < 0.3,
-                "no roll changes what is certain: {analysis}"
-            );
+        let rolls = analysis["steps"].as_array().unwrap().iter().filter(|step| step["kind"] == "chance");
+        for roll in rolls {
+            // A point is a third of the largest utility.
+            let luck = roll["luck"].as_f64().unwrap() / analysis["unit_size"].as_f64().unwrap();
+            assert!(luck.abs() < 0.3, "no roll changes what is certain: {analysis}");
         }
+        assert_eq!(analysis["result"], 2.0, "{analysis}");
     }
 }
 
@@ -207,14 +208,62 @@ fn a_finished_game_is_analysed() {
     assert_eq!(status, 200, "{analysis}");
     // An opponent that plays the analyst's best moves loses nothing, until tables know better.
     assert_eq!(analysis["references"].as_array().unwrap().len(), 2, "{analysis}");
+    let steps = analysis["steps"].as_array().unwrap();
     assert!(
-        analysis["decisions"].as_array().unwrap()[..10].iter().all(|one| one["loss"] == 0.0),
+        steps.iter().filter_map(|one| one["loss"].as_f64()).take(10).all(|loss| loss == 0.0),
         "{analysis}"
     );
     assert!(analysis["players"].as_array().unwrap().iter().all(|one| one["undecided"] == 0), "{analysis}");
     assert!(analysis["players"][0]["decisions"].as_u64().unwrap() <= moves);
-    let luck: f64 = analysis["rolls"].as_array().unwrap().iter().map(|r| r["luck"].as_f64().unwrap()).sum();
-    assert!((luck - analysis["players"][0]["luck"].as_f64().unwrap()).abs() < 1e-9);
+    let luck: f64 = steps.iter().filter_map(|step| step["luck"].as_f64()).sum();
+    let size = analysis["unit_size"].as_f64().unwrap();
+    assert!((luck / size - analysis["players"][0]["luck"].as_f64().unwrap()).abs() < 1e-3);
+    assert_eq!(steps.len(), play["events"].as_array().unwrap().len());
+}
+
+#[test]
+fn a_file_is_reviewed() {
+    let server = Server::start();
+    let host = server.address.to_string();
+    let send = |query: &str, kind: &str, body: &str| {
+        let headers = [("Host", &*host), ("Content-Type", kind)];
+        let (status, answer) = server.ask_with("POST", &format!("/api/v1/reviews?{query}"), &headers, body);
+        (status, serde_json::from_str::<Value>(&answer).unwrap())
+    };
+    let octets = "application/octet-stream";
+    let reviewed = |query: &str, body: &str| {
+        let (status, begun) = send(query, octets, body);
+        assert_eq!(status, 202, "{begun}");
+        let path = format!("/jobs/{}", begun["id"].as_str().unwrap());
+        loop {
+            let job = server.get(&path).1;
+            if job["state"] != "waiting" && job["state"] != "running" {
+                return job;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    let text =
+        " 3 point match\n\n Game 1\n Ann : 0  Bo : 0\n  1) 31: 24/23 13/10  42: 8/4 6/4\n  2) 65: 24/13\n";
+    let job = reviewed("name=..%2Fmy.MAT&by=expert-512-64", text);
+    assert_eq!(job["state"], "done", "{job}");
+    let found = &job["result"];
+    assert_eq!((&found["by"], &found["files"]), (&json!("expert-512-64"), &json!(["my.MAT"])), "{found}");
+    let steps = found["played"][0]["steps"].as_array().unwrap();
+    let played: Vec<&Value> = steps.iter().filter(|step| step["player"].is_u64()).collect();
+    assert!(played.iter().any(|step| step["candidates"][0]["action"].is_string()), "{found}");
+    let lines = r#"{"game":"tictactoe","players":["Ann","Bo"],"actions":["22","12","11"]}"#;
+    let job = reviewed("name=a.games", lines);
+    assert_eq!((&job["state"], &job["result"]["game"]), (&json!("done"), &json!("tictactoe")), "{job}");
+    // Errors name the file as the client does.
+    let job = reviewed("name=bad.mat&by=expert-512-64", "no match\n");
+    let why = job["error"]["message"].as_str().unwrap();
+    assert!(job["state"] == "failed" && !why.contains("adept-review-") && why.contains("bad.mat"), "{job}");
+    assert_eq!(send("name=a.exe", octets, "").0, 400);
+    assert_eq!(send("name=a.mat", "text/plain", "").0, 415);
+    assert_eq!(send("name=a.mat&by=nobody", octets, "").0, 422);
+    let large = "x".repeat((4 << 20) + 1);
+    assert_eq!(send("name=a.mat", octets, &large).0, 413);
 }
 
 #[test]
