@@ -148,8 +148,8 @@ impl Files {
         replaced
     }
 
-    /// Like [`replace`](Self::replace), but leaves it to the system when to sync: the new content survives the end of this process, and
-    /// only sooner or later that of the machine.
+    /// Like [`replace`](Self::replace), but leaves it to the system when to sync: the new content survives the end of this process. If
+    /// the machine itself fails soon after, the file may have its old content, its new content, or be empty.
     ///
     /// # Errors
     /// [`FileError`]; the file then has either its old or its new content, complete.

@@ -107,18 +107,20 @@ export function sharePlay(play, signal) {
     } catch {
       // Pages without encryption may not write there.
       link.focus();
-      tell('Copy the link with the keys of your system.', false);
+      tell('Press Ctrl+C (⌘C) to copy the link.', false);
     }
   };
+  // A game from the server has a record, and one of the list says whether it hides something.
+  const canSave = play.over || copyOf(play.id) || !(play.hides ?? play.record === null);
   const save = (text, work) => button(text, (event) => ask(event.target, () => work(play, signal)));
   const dialog = dialogOf(
     'Share and save',
-    h('p', null, 'Whoever opens this link in this server plays the same game.'),
+    h('p', null, 'Anyone who opens this link can move, take back and delete in this game.'),
     h('div', { class: 'row link-row' }, link, button('Copy link', copy)),
     h('div', { class: 'row' },
       play.history && save(`Save as .${play.history}`, saveHistory),
-      (play.over || copyOf(play.id)) && save('Save as JSON', saveRecord)),
-    !play.over && !copyOf(play.id) && h('p', { class: 'quiet' }, 'A game with hidden cards or dice can be saved when it is over.'),
+      canSave && save('Save as JSON', saveRecord)),
+    !canSave && h('p', { class: 'quiet' }, 'A game with hidden cards or dice can be saved when it is over.'),
     play.stored === false && h('p', { class: 'quiet' }, 'This server keeps games in memory only: a restart loses them.'),
     button('Close', () => dialog.close(), { class: 'main' }),
   );
@@ -138,7 +140,7 @@ function askToDelete(play, name, root, signal) {
   };
   const dialog = dialogOf(
     'Delete this game?',
-    h('p', null, `${name}. It is deleted in the server too, and cannot be restored.`),
+    h('p', null, `${name}. It is deleted on the server too. Only a file that was saved as JSON brings it back.`),
     h('div', { class: 'row' }, button('Delete', (event) => ask(event.target, drop)), button('Keep', () => dialog.close(), { class: 'main', autofocus: true })),
   );
 }

@@ -60,6 +60,9 @@ export function readAnyPosition(text, game) {
   const xgid = /^(?:XGID=)?[-A-Oa-o]{26}:(.*)$/.exec(bare);
   const match = /^[A-Za-z0-9+/]{14}[:\s]([A-Za-z0-9+/]{12})/.exec(bare);
   const stakes = xgid ? stakesOfXgid(xgid[1].split(':')) : match ? stakesOfMatchId(match[1]) : {};
+  const { cube, owner, length, scores } = { ...MONEY, ...stakes };
+  // Damaged IDs have fields that are not numbers.
+  if (![cube, owner, length, ...scores].every(Number.isInteger)) return null;
   return { ...MONEY, ...stakes, mine: read.first, theirs: read.other, dice: read.dice ?? stakes.dice ?? null };
 }
 

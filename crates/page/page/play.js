@@ -379,8 +379,11 @@ class PlayView {
 
   /** The game may have gone on in another browser while this tab was hidden. */
   async catchUp() {
-    if (document.hidden) return;
+    // Without a connection the question before is still asked again and again.
+    if (document.hidden || this.isCatchingUp) return;
+    this.isCatchingUp = true;
     const play = await get(`/plays/${this.play.id}`, this.signal).catch(() => null);
+    this.isCatchingUp = false;
     if (play) this.follow(play);
   }
 
@@ -403,7 +406,8 @@ class PlayView {
     const send = () => post(`/plays/${id}/moves`, { move, turn }, this.signal);
     try {
       const play = await ask(null, () => send().catch((error) => this.resume(error, send, move)));
-      if (play) await this.update(play, true);
+      // Not awaited: the next move may end the replay of the answer.
+      if (play) this.update(play, true);
     } finally {
       this.sent();
       this.board.element.classList.remove('waits');

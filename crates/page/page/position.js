@@ -121,8 +121,9 @@ class PositionView {
     const options = { game: info, seat: 1, players: 2, names: SIDES };
     if (!isCheckers(info.name)) return { board: new EditSquares({ ...options, onedit: (text) => this.set(text) }), take: (board, text) => board.edit(text) };
     const onedit = (position) => {
+      const before = this.position;
       this.position = position;
-      this.set(textOf(position, info.name));
+      this.set(textOf(position, info.name), before);
     };
     const controls = new EditControls({ game: info.name, total: checkersOf(info.name), onchange: onedit });
     return {
@@ -143,9 +144,14 @@ class PositionView {
     this.board = board;
   }
 
-  /** Goes on to another position. */
-  set(text, isBack = false) {
-    if (!isBack && text !== this.text) this.past.push(this.text);
+  /** Goes on to another position from one with this cube and score, which a text of the game's own kind does not have. */
+  set(text, before = this.position) {
+    if (text !== this.text || JSON.stringify(before) !== JSON.stringify(this.position)) this.past.push({ text: this.text, position: before });
+    this.show(text);
+  }
+
+  /** Shows a position in place of the one before. */
+  show(text) {
     this.input.value = text;
     if (!this.editing) {
       this.look();
@@ -160,7 +166,9 @@ class PositionView {
   }
 
   takeBack() {
-    this.set(this.past.pop(), true);
+    const { text, position } = this.past.pop();
+    this.position = position;
+    this.show(text);
     this.drawTools();
   }
 
@@ -238,7 +246,8 @@ class PositionView {
 
   async look() {
     const { text } = this;
-    if (!text) return;
+    // A view that was left has nothing to show, and its address is no longer that of the page.
+    if (!text || this.signal.aborted) return;
     const by = this.select.value;
     const asked = (this.asked = `${by} ${text}`);
     history.replaceState(null, '', this.link());
@@ -295,7 +304,11 @@ class PositionView {
   /** Goes on to the position after a move. */
   play(move) {
     const after = this.scene.moves.find((one) => one.move === move)?.position;
-    if (after && !this.editing) this.set(after);
+    if (!after || this.editing) return;
+    const before = this.position;
+    // The other side comes first now.
+    if (before) this.position = { ...before, owner: 0 - before.owner, scores: before.scores.toReversed() };
+    this.set(after, before);
   }
 
   async rollOut(trials, control) {

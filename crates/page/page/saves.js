@@ -20,6 +20,16 @@ function dropCopy(but) {
   return Boolean(oldest);
 }
 
+/** Keeps something for a game, in place of the copies of the oldest games if there is no room. If these do not make enough, they stay. */
+function fit(key, value, id) {
+  if (kept.set(key, value)) return true;
+  const size = (content) => (content === null ? 0 : JSON.stringify(content).length);
+  const copies = knownPlays().filter((play) => play.id !== id).map((play) => size(copyOf(play.id)));
+  if (copies.reduce((sum, length) => sum + length, size(kept.get(key))) < size(value)) return false;
+  while (dropCopy(id)) if (kept.set(key, value)) return true;
+  return false;
+}
+
 /** The score of a match, the person's points first; null for other games. */
 function scoreOf({ position, seat }) {
   const [, , , , , first, second, , length] = position.startsWith('XGID=') ? position.split(':') : [];
@@ -34,13 +44,13 @@ export function remember(play) {
   const before = knownPlays();
   const known = before.find((one) => one.id === id);
   const when = known && known.turn === turn ? known.when : Date.now();
-  const entry = { id, game, opponent, seat, turn, over, when, score: scoreOf(play), result: outcome?.text, utility: outcome?.utility, history };
+  const entry = { id, game, opponent, seat, turn, over, when, score: scoreOf(play), result: outcome?.text, utility: outcome?.utility, history, hides: record === null };
   const all = [entry, ...before.filter((one) => one.id !== id)].sort((a, b) => (b.when ?? 0) - (a.when ?? 0));
   for (const old of all.splice(LISTED)) kept.drop(`play.${old.id}`);
-  list(all);
+  fit('plays', all, id);
   // A game that hides something has no record before it is over.
   if (!record || JSON.stringify(record).length > LONGEST_COPY) kept.drop(`play.${id}`);
-  else for (let n = 0; n < LISTED && !kept.set(`play.${id}`, record) && dropCopy(id); n += 1);
+  else fit(`play.${id}`, record, id);
 }
 
 /** The copy of a game; null if there is none. */

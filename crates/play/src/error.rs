@@ -37,4 +37,7 @@ pub enum PlayError {
     /// It would take too long.
     #[error("{0}")]
     Long(String),
+    /// It took too long this time: a machine with less to do may be fast enough.
+    #[error("{0}")]
+    Slow(&'static str),
 }

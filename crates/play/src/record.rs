@@ -34,8 +34,8 @@ pub struct Record {
 impl Record {
     /// Name of the format, with its version.
     pub const FORMAT: &str = "adept-game-1";
-    /// Largest number of events of a game: a longer one cannot be played on or repeated.
-    pub(crate) const EVENTS: usize = 20_000;
+    /// Largest number of events of a game: a longer one cannot be played on or repeated. A match to 25 points in backgammon has about 4,000.
+    pub(crate) const EVENTS: usize = 8_000;
     /// Largest turn, so that JavaScript represents it exactly.
     pub(crate) const TURN: u64 = 1 << 53;
 }
@@ -142,12 +142,20 @@ mod tests {
         refused(&long, "over before move 2");
     }
 
+    #[test]
+    fn a_record_is_repeated_within_a_time() {
+        let record = begun(Nim::default(), 0, 3, None).record();
+        let hurried = room(Arc::new(Nim::default()), Duration::ZERO).restore(&agent(), &record);
+        assert!(matches!(hurried.err(), Some(PlayError::Slow(_))));
+    }
+
     /// A view tells the record only when nothing is hidden any more, and errors never tell a position.
     #[test]
     fn hidden_cards_are_in_the_record_alone() {
         let mut play = begun(Bluff, 1, 4, None);
         let record = play.record();
-        assert!(play.view().record.is_none() && play.view().your_turn);
+        let view = play.view();
+        assert!(view.record.is_none() && view.seed.is_none() && view.history.is_none() && view.your_turn);
         assert_eq!(told(&*restored(Bluff, &record).unwrap()), told(&*play));
         let (card, _) = record.position.split_once(' ').unwrap();
         let other =
@@ -157,6 +165,11 @@ mod tests {
         let next = play.view().moves[0].action.clone();
         play.act(&next).unwrap();
         play.go_on().unwrap();
-        assert!(play.view().record.is_some_and(|record| record.over));
+        let view = play.view();
+        assert!(view.record.is_some_and(|record| record.over) && view.seed == Some(4));
+        // Who has seen all cards takes nothing back.
+        assert!(!view.can_undo && play.undo().is_err());
+        let end = play.record();
+        assert!(restored(Bluff, &end).unwrap().undo().is_err());
     }
 }

@@ -9,7 +9,9 @@ use adept_arena::open::{self, OpenError};
 use adept_arena::review::{Account, Judged, Step as ReviewedStep, add_luck, judge_each};
 use adept_arena::{Agent, Decision, GameModel, Greedy, Pool, Scratch};
 use adept_erased::erased;
-use adept_game::{Kit, ParsedPosition, Records, first_side, no_action, outcome_classes, outcome_of};
+use adept_game::{
+    Kit, ParsedPosition, Records, first_side, no_action, outcome_classes, outcome_of, writable_records,
+};
 use adept_model::OutcomeClass;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -58,8 +60,8 @@ pub struct View {
     pub seat: usize,
     /// Number of players.
     pub players: usize,
-    /// Seed of the dice and of the agent's random draws.
-    pub seed: u64,
+    /// Seed of the dice and of the agent's random draws; none while the game hides what follows from it.
+    pub seed: Option<u64>,
     /// Changes with every move and every undo.
     pub turn: u64,
     /// All events so far.
@@ -485,7 +487,11 @@ impl<G: Kit> Play<G> {
         let game = &*room.game;
         let refused = |why: String| PlayError::Record(why);
         let mut texts = record.actions.iter().enumerate();
+        let until = room.until();
         loop {
+            if Instant::now() >= until {
+                return Err(PlayError::Slow("it takes too long to play the record again"));
+            }
             if self.session.steps.len() > Record::EVENTS {
                 return Err(refused(format!("it has more than {} events", Record::EVENTS)));
             }
@@ -558,9 +564,17 @@ impl<G: Kit> Play<G> {
         }
     }
 
-    /// The format of files of whole games, which begin at the start, while nothing is hidden.
+    /// The format of files of whole games, which begin at the start, while nothing is hidden; none if these rules do not fit it.
     fn records(&self) -> Option<&dyn Records<G>> {
-        (self.from.is_none() && self.is_open()).then(|| self.room.game.records())
+        let is_told = self.from.is_none() && self.is_open();
+        is_told.then(|| writable_records(&*self.room.game).ok()).flatten()
+    }
+
+    /// Whether moves can be undone: never once the end has told what was hidden.
+    fn can_undo(&self) -> bool {
+        let game = &*self.room.game;
+        let is_told = game.hides() && self.session.next(game) == Next::Over;
+        !is_told && self.session.can_undo()
     }
 
     /// Whether all that happened may be told: the game hides nothing, or is over.
@@ -677,7 +691,7 @@ impl<G: Kit> AnyPlay for Play<G> {
             opponent: self.opponent.name.clone(),
             seat: seat + 1,
             players: game.players(),
-            seed: self.session.seed,
+            seed: self.is_open().then_some(self.session.seed),
             turn: self.turn,
             events: self.events.clone(),
             begin: self.begin.clone(),
@@ -694,19 +708,24 @@ impl<G: Kit> AnyPlay for Play<G> {
             moves: actions.iter().take(MOVES).map(legal).collect(),
             over: next == Next::Over,
             outcome,
-            can_undo: self.session.can_undo(),
+            can_undo: self.can_undo(),
             resignations: match next {
                 Next::Over => Vec::new(),
                 _ => self.session.ways_to_resign(game).iter().map(|way| way.name().into()).collect(),
             },
             history: self.records().map(|records| records.suffix()),
-            record: self.is_open().then(|| self.recorded()),
+            record: self.open_record(),
         }
     }
 
     /// The game as text that repeats it. It tells what the game hides from the person.
     fn record(&self) -> Record {
         self.recorded()
+    }
+
+    /// The game as text that repeats it; none while it hides something.
+    fn open_record(&self) -> Option<Record> {
+        self.is_open().then(|| self.recorded())
     }
 
     /// The whole game in the usual format of its kind; none if there is none, or while the game hides something.
@@ -760,9 +779,9 @@ impl<G: Kit> AnyPlay for Play<G> {
     /// Takes back the person's last move and every later move.
     ///
     /// # Errors
-    /// If the person has not moved yet.
+    /// If the person has not moved yet, or a game with hidden information is over.
     fn undo(&mut self) -> Result<(), PlayError> {
-        if !self.session.undo() {
+        if !self.can_undo() || !self.session.undo() {
             return Err(PlayError::Moment("there is no move to undo"));
         }
         self.events.truncate(self.session.steps.len());

@@ -109,6 +109,7 @@ impl From<PlayError> for Fault {
     fn from(error: PlayError) -> Self {
         match error {
             PlayError::Open(error) => error.into(),
+            PlayError::Slow(why) => Self::busy(why),
             PlayError::Io(error) => {
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Failed, error.to_string())
             }

@@ -61,6 +61,9 @@ pub(crate) struct Entry {
     /// Whether it was named at the start.
     #[serde(skip)]
     is_named: bool,
+    /// The folder of its run, which removes a checkpoint after a later one is saved.
+    #[serde(skip)]
+    run: Option<PathBuf>,
 }
 
 /// A game with its open agents.
@@ -236,6 +239,7 @@ impl Registry {
     /// Finds the agent of a request, and its game. The innermost name must be listed; prefixes as in commands may
     /// precede it: `search:2:`, `screen:8:SMALL:`, `epsilon:0.1:`.
     pub(crate) fn agent(&self, name: &str, game: Option<&str>) -> Result<(OpenGame, AgentText), Fault> {
+        self.renew();
         let key = (name.to_string(), game.map(Into::into));
         if let Some(found) = self.asked().get(&key) {
             return Ok(found.clone());
@@ -246,6 +250,17 @@ impl Registry {
             asked.clear();
         }
         Ok(asked.entry(key).or_insert(found).clone())
+    }
+
+    /// Gives the agents of runs that have removed their checkpoint the latest one.
+    fn renew(&self) {
+        for entry in &*self.entries() {
+            if let Some(folder) = &entry.run
+                && !Path::new(&entry.text).exists()
+            {
+                self.add_run(&entry.id, folder);
+            }
+        }
     }
 
     fn asked(&self) -> MutexGuard<'_, AgentCache> {
@@ -384,7 +399,10 @@ impl Registry {
         let Ok(path) = checkpoint::locate(folder, false) else { return false };
         let Ok(manifest) = checkpoint::manifest(&path) else { return false };
         let game = self.files.name_of(&manifest.game);
-        let entry = Entry::of_checkpoint(id, &game, "learned by this server".into(), &path, &manifest);
+        let entry = Entry {
+            run: Some(folder.into()),
+            ..Entry::of_checkpoint(id, &game, "learned by this server".into(), &path, &manifest)
+        };
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<Entry> = entries.iter().filter(|known| known.id != entry.id).cloned().collect();
         all.push(entry);
@@ -414,6 +432,7 @@ impl Entry {
             text: id.into(),
             best: false,
             is_named: false,
+            run: None,
         }
     }
 
@@ -531,6 +550,7 @@ fn entry_of(named: &Named, files: &RuleFiles) -> Entry {
         text: named.text.clone(),
         best: named.best,
         is_named: true,
+        run: None,
     }
 }
 

@@ -14,6 +14,7 @@ use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,8 +60,8 @@ pub(crate) struct Live {
     /// When it began or was resumed, and the seconds that it had learned before.
     began: Option<(Instant, f64)>,
     step: u64,
-    /// Measurements, as in the folder.
-    pub(crate) lines: Vec<Value>,
+    /// Measurements, as in the folder. Answers share them.
+    pub(crate) lines: Arc<Vec<Value>>,
     /// Reference values of its figure.
     pub(crate) references: Option<References>,
 }
@@ -89,9 +90,12 @@ pub(crate) struct Training {
     /// The keys of recent requests, with their runs: a client repeats a request if the answer is lost.
     keys: Mutex<VecDeque<(String, PathBuf)>>,
     starters: Mutex<Option<Vec<Starter>>>,
-    /// Held while the references of a run are found.
-    comparing: Mutex<()>,
+    /// Runs whose references are still to be found; none if no thread finds any.
+    waiting: Mutex<Option<VecDeque<Comparison>>>,
 }
+
+/// A run with its game and its folder.
+type Comparison = (Arc<dyn AnyGame>, Config, PathBuf);
 
 /// Settings of a request: numbers, booleans and lists of these, so that none can name a file.
 pub(crate) type Settings = BTreeMap<String, Value>;
@@ -176,7 +180,7 @@ impl Training {
             has_ended: AtomicBool::new(false),
             keys: Mutex::default(),
             starters: Mutex::default(),
-            comparing: Mutex::default(),
+            waiting: Mutex::default(),
         }
     }
 
@@ -382,16 +386,7 @@ impl Training {
         }
         let (training, registry, place) = (self.clone(), registry.clone(), folder.clone());
         let id = self.id_of(&folder);
-        // Beside the run, which does not wait for them; those of one run at a time.
-        let (known, asked, of) = (game.clone(), config.clone(), (self.clone(), folder.clone()));
-        let compare = move || {
-            let (training, folder) = of;
-            let _turn = training.comparing.lock().unwrap_or_else(PoisonError::into_inner);
-            if training.look(&folder).0 && References::read(&folder).is_none() {
-                let references = known.references(&asked);
-                training.tell(&folder, |live| live.references = references);
-            }
-        };
+        let compared = (game.clone(), config.clone(), folder.clone());
         let learn = move || {
             let options =
                 TrainOptions { out: Some(place.clone()), resume, threads: 1, ..TrainOptions::default() };
@@ -405,7 +400,7 @@ impl Training {
             }
         };
         let thread = std::thread::Builder::new().name("learning".into()).spawn(learn);
-        let _ = std::thread::Builder::new().name("references".into()).spawn(compare);
+        self.compare(compared);
         thread.map(drop).map_err(|error| {
             self.all().remove(&folder);
             Fault::busy(format!("no thread for it: {error}"))
@@ -414,8 +409,40 @@ impl Training {
 
     /// Notes what a run has told.
     fn tell(&self, folder: &Path, note: impl FnOnce(&mut Live)) {
-        if let Some(going) = self.all().get_mut(folder) {
+        if let Some(going) = self.all().get_mut(folder).filter(|going| !going.is_over) {
             note(&mut going.live);
+        }
+    }
+
+    /// Finds the references of runs beside these, which do not wait for them: one after the other, on one thread.
+    fn compare(self: &Arc<Self>, run: Comparison) {
+        let waiting = |training: &Self| {
+            let mut waiting = training.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = waiting.as_mut().and_then(VecDeque::pop_front);
+            if next.is_none() {
+                *waiting = None;
+            }
+            next
+        };
+        let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(all) = &mut *all {
+            all.push_back(run);
+            return;
+        }
+        *all = Some([run].into());
+        drop(all);
+        let training = self.clone();
+        let work = move || {
+            while let Some((game, config, folder)) = waiting(&training) {
+                if training.look(&folder).0 && References::read(&folder).is_none() {
+                    let find = AssertUnwindSafe(|| game.references(&config));
+                    let found = catch_unwind(find).ok().flatten();
+                    training.tell(&folder, |live| live.references = found);
+                }
+            }
+        };
+        if std::thread::Builder::new().name("references".into()).spawn(work).is_err() {
+            *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
     }
 
@@ -443,12 +470,12 @@ impl Observer for Watcher<'_> {
             Event::Started { from, .. } => {
                 live.began = Some((Instant::now(), self.before));
                 live.step = from;
-                live.lines.clear();
+                live.lines = Arc::default();
             }
             Event::Progress { step, .. } => live.step = step,
             Event::Evaluated(found) => {
                 live.step = found.step;
-                live.lines.extend(serde_json::to_value(found));
+                Arc::make_mut(&mut live.lines).extend(serde_json::to_value(found));
             }
             Event::Preparing(_) | Event::SetBack { .. } | Event::Ended(_) => {}
         });
@@ -492,6 +519,8 @@ impl Drop for EndGuard<'_> {
         }
         if let Some(going) = self.training.all().get_mut(self.folder) {
             going.is_over = true;
+            // Its folder shows all.
+            going.live = Live::default();
         }
     }
 }

@@ -269,7 +269,9 @@ pub(crate) struct Play {
     /// The person's seat.
     seat: u64,
     players: u64,
-    seed: u64,
+    /// None while the game hides what follows from it.
+    #[schema(required)]
+    seed: Option<u64>,
     /// Changes with every move and every undo.
     turn: u64,
     events: Vec<PlayEvent>,

@@ -7,6 +7,7 @@ use crate::client::Client;
 use crate::fault::{Fault, Kind};
 use crate::limits;
 use crate::plays::{self, fresh_id, missing};
+use adept_arena::naming::AgentSpec;
 use adept_play::{AnyPlay, Record, View};
 use axum::Json;
 use axum::extract::State;
@@ -50,7 +51,8 @@ pub(crate) async fn begin(
     let from = asked.from.as_deref().unwrap_or_default();
     short(from, "the position")?;
     if let Some(record) = asked.record {
-        if asked.game.is_some() || asked.opponent.is_some() || asked.seat.is_some() || asked.seed.is_some() {
+        let texts = [&asked.game, &asked.opponent, &asked.from];
+        if texts.into_iter().any(Option::is_some) || asked.seat.is_some() || asked.seed.is_some() {
             return Err(Fault::request("a `record` says all of the game: leave the rest out"));
         }
         return restore(app, client, record, asked.id).await;
@@ -88,10 +90,24 @@ async fn restore(
         if !is_id(id) {
             return Err(Fault::request("this is not an `id` of a game"));
         }
-        // A file that is damaged, or leads elsewhere, is no reason to refuse a good copy.
-        if let Ok(play) = opened(&app, client, id).await {
-            let held = held(&app, id, play).await?;
-            return replace(app, id.clone(), held, record).await;
+        match opened(&app, client, id).await {
+            Ok(play) => {
+                let held = held(&app, id, play).await?;
+                return replace(app, client, id.clone(), held, record).await;
+            }
+            // A file that is damaged, or leads elsewhere, is no reason to refuse a good copy; a later file is.
+            Err(fault) if fault.status == StatusCode::GONE => {
+                let (id, turn) = (id.clone(), record.turn);
+                let load =
+                    move |app: &Arc<App>| Ok(app.archive.as_ref().and_then(|archive| archive.load(&id)));
+                if let Some(Ok(stored)) = app.clone().run(load).await?
+                    && stored.turn > turn
+                {
+                    return Err(fault);
+                }
+            }
+            Err(fault) if fault.status == StatusCode::NOT_FOUND => {}
+            Err(fault) => return Err(fault),
         }
     }
     app.run(move |app| {
@@ -104,6 +120,7 @@ async fn restore(
 /// Replaces a game by a later copy of it: a machine that failed may have lost the last moves.
 async fn replace(
     app: Arc<App>,
+    client: Client,
     id: String,
     mut held: OwnedMutexGuard<Box<dyn AnyPlay>>,
     record: Record,
@@ -115,8 +132,7 @@ async fn replace(
             return Err(already_there());
         }
         *held = repeated(app, &record)?;
-        save(app, &id, held.record());
-        Ok((StatusCode::CREATED, Json(shown(app, &id, held.view()))))
+        Ok((StatusCode::CREATED, Json(saved(app, client, &id, &**held))))
     })
     .await
 }
@@ -135,20 +151,20 @@ fn added(
     let play = app.plays.add(client, id, play)?.ok_or_else(already_there)?;
     // A request that knows the identifier of a restored game must not come between.
     let play = play.blocking_lock();
-    save(app, id, play.record());
-    Ok((StatusCode::CREATED, Json(shown(app, id, play.view()))))
+    Ok((StatusCode::CREATED, Json(saved(app, client, id, &**play))))
 }
 
 /// Plays a game of a record again.
 fn repeated(app: &App, record: &Record) -> Result<Box<dyn AnyPlay>, Fault> {
     let opponent = || app.registry.agent(&record.opponent, Some(&record.game));
-    let (found, agent) = opponent().or_else(|fault| match runs::found(app, &record.opponent) {
-        // It learned before the server was restarted.
-        Ok(run) if run.status == "finished" => {
-            app.registry.add_run(&record.opponent, &run.run);
-            opponent()
-        }
-        _ => Err(fault),
+    let (found, agent) = opponent().or_else(|fault| {
+        // A run that became an agent before the server was restarted, perhaps behind prefixes such as `search:2:`.
+        let spec = AgentSpec::parse(&record.opponent).map_err(|_| fault.clone())?;
+        let names = [Some(spec.name()), spec.screen().map(|screen| &*screen.name)];
+        let add = |name: &str| runs::found(app, name).is_ok_and(|run| app.registry.add_run(name, &run.run));
+        let is_added = fault.status == StatusCode::NOT_FOUND
+            && names.into_iter().flatten().map(add).fold(false, |any, added| any | added);
+        if is_added { opponent() } else { Err(fault) }
     })?;
     let mut play = found.room.restore(&agent, record)?;
     // The server may have ended before the answer to the last move.
@@ -168,12 +184,19 @@ async fn opened(app: &Arc<App>, client: Client, id: &str) -> Result<plays::Share
     let load = move |app: &Arc<App>| {
         let stored = app.archive.as_ref().and_then(|archive| archive.load(&id));
         let record = stored.ok_or_else(|| missing(&id))??;
-        let play = repeated(app, &record).map_err(|fault| match fault.status {
-            StatusCode::SERVICE_UNAVAILABLE => fault,
+        let play = repeated(app, &record).map_err(|fault| match (fault.status, fault.kind) {
+            // The agent cannot be opened now.
+            (StatusCode::UNPROCESSABLE_ENTITY, Kind::Name) => fault,
+            (status, _) if status.is_server_error() => fault,
             _ => unusable(format!("this game cannot go on: {}", fault.message)),
         })?;
         match app.plays.add(client, &id, play)? {
-            Some(play) => Ok(play),
+            Some(play) if app.archive.as_ref().is_some_and(|archive| archive.has(&id)) => Ok(play),
+            // It was deleted meanwhile.
+            Some(_) => {
+                app.plays.remove(&id);
+                Err(missing(&id))
+            }
             // Another request was faster.
             None => app.plays.get(&id).ok_or_else(|| missing(&id)),
         }
@@ -182,10 +205,17 @@ async fn opened(app: &Arc<App>, client: Client, id: &str) -> Result<plays::Share
 }
 
 /// Writes a game to its file, under names as in requests.
-fn save(app: &App, id: &str, record: Record) {
+fn save(app: &App, client: Client, id: &str, record: Record) {
     if let Some(archive) = &app.archive {
-        archive.save(id, &as_asked(app, record));
+        archive.save(client, id, &as_asked(app, record));
     }
+}
+
+/// Writes a game to its file, and shows it.
+fn saved(app: &App, client: Client, id: &str, play: &dyn AnyPlay) -> Value {
+    let view = play.view();
+    save(app, client, id, view.record.clone().unwrap_or_else(|| play.record()));
+    shown(app, id, view)
 }
 
 fn as_asked(app: &App, record: Record) -> Record {
@@ -233,11 +263,17 @@ async fn change(
     with_play(app, client, id.clone(), move |app, play| {
         let before = play.turn();
         let done = f(play);
-        // What was done before a fault stays.
-        if play.turn() != before {
-            save(app, &id, play.record());
+        match done {
+            Ok(()) if play.turn() == before => Ok(shown(app, &id, play.view())),
+            Ok(()) => Ok(saved(app, client, &id, play)),
+            Err(fault) => {
+                // What was done before a fault stays.
+                if play.turn() != before {
+                    save(app, client, &id, play.record());
+                }
+                Err(fault)
+            }
         }
-        done.map(|()| shown(app, &id, play.view()))
     })
     .await
 }
@@ -251,7 +287,7 @@ pub(crate) async fn look(State(app): Shared, client: Client, Id(id): Id) -> Answ
 
 /// Ends and deletes a game.
 #[utoipa::path(delete, path = "/api/v1/plays/{id}", operation_id = "leave_play", params(("id" = String, Path)),
-    responses((status = 200, description = "The game is deleted", body = Done)))]
+    responses((status = 200, description = "The game is deleted", body = Done), (status = 503, description = "Its file cannot be deleted", body = Refused)))]
 pub(crate) async fn leave(State(app): Shared, Id(id): Id) -> Answer {
     let play = app.plays.get(&id);
     let was_there = play.is_some();
@@ -261,8 +297,9 @@ pub(crate) async fn leave(State(app): Shared, Id(id): Id) -> Answer {
         None => None,
     };
     app.run(move |app| {
+        // The file first: a request that reads it meanwhile looks again whether it is there.
+        let was_stored = app.archive.as_ref().map_or(Ok(false), |archive| archive.remove(&id))?;
         app.plays.remove(&id);
-        let was_stored = app.archive.as_ref().is_some_and(|archive| archive.remove(&id));
         drop(held);
         if was_there || was_stored { Ok(Json(json!({}))) } else { Err(missing(&id)) }
     })
@@ -273,7 +310,7 @@ pub(crate) async fn leave(State(app): Shared, Id(id): Id) -> Answer {
 #[utoipa::path(get, path = "/api/v1/plays/{id}/record", operation_id = "record_of_play", params(("id" = String, Path)),
     responses((status = 200, description = "The record", body = PlayRecord), (status = 422, description = "The game hides something, and is not over", body = Refused)))]
 pub(crate) async fn record(State(app): Shared, client: Client, Id(id): Id) -> Answer {
-    with_play(app, client, id, move |app, play| match play.view().record {
+    with_play(app, client, id, move |app, play| match play.open_record() {
         Some(record) => Ok(json!(as_asked(app, record))),
         None => Err(hidden()),
     })

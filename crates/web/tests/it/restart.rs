@@ -186,6 +186,7 @@ fn a_browser_restores_a_game_that_the_server_has_lost() {
     for body in [
         json!({ "record": play["record"], "id": "../../etc/passwd" }),
         json!({ "record": play["record"], "game": "backgammon" }),
+        json!({ "record": play["record"], "from": play["begin"] }),
         json!({ "game": "backgammon", "opponent": "random", "id": play["id"] }),
         json!({ "game": "backgammon" }),
     ] {
@@ -194,14 +195,48 @@ fn a_browser_restores_a_game_that_the_server_has_lost() {
 }
 
 #[test]
+fn an_opponent_that_learned_here_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join("runs");
+    let start = || {
+        let plays = Some(folder.path().join("plays"));
+        Server::serve(One(TicTacToe), ServeOptions { runs: runs.clone(), plays, train: true, ..options() })
+    };
+    let first = start();
+    let settings = json!({ "learn.td.games": 200, "evaluate.every": 200 });
+    let run = first.done("/runs", &json!({ "game": "tictactoe", "method": "td", "settings": settings }));
+    let id = run["id"].as_str().unwrap();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while first.get(&format!("/runs/{id}")).1["status"] != "finished" {
+        assert!(std::time::Instant::now() < until);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    first.done(&format!("/runs/{id}/play"), &json!({}));
+    let games = [id.to_string(), format!("search:2:{id}"), format!("epsilon:0.1:{id}")].map(|opponent| {
+        let begin = json!({ "game": "tictactoe", "opponent": opponent, "seed": 3 });
+        go_on(&first, first.done("/plays", &begin), 1)
+    });
+    drop(first);
+    // As if it had been stopped before its end.
+    let file = runs.join(id).join("run.json");
+    let mut record: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_eq!(record["finished"], true);
+    record["finished"] = json!(false);
+    fs::write(file, record.to_string()).unwrap();
+    for play in &games {
+        assert_eq!(start().get(&path(play)), (200, play.clone()));
+    }
+}
+
+#[test]
 fn what_a_game_hides_stays_in_the_server_until_it_is_over() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(folder.path());
-    for (game, suffix) in [("holdem:limit:2", json!("phhs")), ("liars-dice:soar:2x2", Value::Null)] {
+    for (game, suffix) in [("holdem:limit:2", json!("phhs")), ("liars-dice:soar:2x2", json!("games"))] {
         let begin = json!({ "game": game, "opponent": "random", "seed": 5 });
         let mut play = server.done("/plays", &begin);
         while play["over"] == false {
-            assert_eq!((&play["record"], &play["history"]), (&Value::Null, &Value::Null));
+            assert_eq!([&play["record"], &play["history"], &play["seed"]], [&Value::Null; 3]);
             for end in ["record", "history"] {
                 let (status, refused) = server.get(&format!("{}/{end}", path(&play)));
                 assert_eq!(status, 422, "{refused}");
@@ -210,8 +245,11 @@ fn what_a_game_hides_stays_in_the_server_until_it_is_over() {
         }
         assert_eq!((play["record"]["over"].clone(), &play["history"]), (json!(true), &suffix));
         assert_eq!(server.get(&format!("{}/record", path(&play))).1, play["record"]);
-        let status = server.get(&format!("{}/history", path(&play))).0;
-        assert_eq!(status, if suffix.is_null() { 422 } else { 200 });
+        let (status, history) = server.get(&format!("{}/history", path(&play)));
+        assert_eq!((status, &history["suffix"]), (200, &suffix));
+        // Who has seen all takes nothing back.
+        assert_eq!((&play["can_undo"], &play["seed"]), (&json!(false), &json!(5)));
+        assert_eq!(server.post(&format!("{}/undo", path(&play)), &json!({})).0, 422);
     }
 }
 
@@ -229,6 +267,13 @@ fn games_are_had_as_files_of_their_kind() {
         let text = history["text"].as_str().unwrap();
         assert!(text.contains(head) && text.contains(opponent), "{text}");
     }
+    // Games without a format of their own are lines of JSON.
     let play = server.done("/plays", &json!({ "game": "tictactoe", "opponent": "random" }));
+    let (status, history) = server.get(&format!("{}/history", path(&play)));
+    assert_eq!((status, &history["suffix"], &play["history"]), (200, &json!("games"), &json!("games")));
+    // A format holds whole games.
+    let begin = json!({ "game": "tictactoe", "opponent": "random", "from": "X...O...." });
+    let play = server.done("/plays", &begin);
+    assert_eq!(play["history"], Value::Null);
     assert_eq!(server.get(&format!("{}/history", path(&play))).0, 422);
 }
