@@ -1,6 +1,6 @@
 // Lost connections, lost answers, two tabs, forgotten games, positions, and rollouts that are stopped.
 
-import { base, check, finish, launch, open, post } from './browser.mjs';
+import { base, check, finish, goTo, launch, open, post } from './browser.mjs';
 
 const browser = await launch();
 const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
@@ -102,13 +102,38 @@ await page.click('text=with the same settings');
 await page.waitForSelector('.bg-board');
 check('a new game with the same settings', !page.url().includes(id));
 
+const address = page.url();
+// A full storage lists new games in place of old copies, and drops none in vain.
+const [listed, copies] = await page.evaluate(async () => {
+  const many = Array.from({ length: 20 }, (_, i) => ({ id: `old${i}`, game: 'tictactoe', opponent: 'random', seat: 1, turn: 1, over: true, when: i }));
+  localStorage.clear();
+  localStorage.setItem('adept.plays', JSON.stringify(many));
+  for (const { id } of many) localStorage.setItem(`adept.play.${id}`, JSON.stringify({ text: 'x'.repeat(1000) }));
+  for (let size = 4_000_000; size >= 1; size = Math.floor(size / 2)) {
+    for (let n = 0; ; n += 1) {
+      try {
+        localStorage.setItem(`other.${size}.${n}`, 'x'.repeat(size));
+      } catch {
+        break;
+      }
+    }
+  }
+  return [many.length, Object.keys(localStorage).filter((key) => key.startsWith('adept.play.')).length];
+});
+await goTo(page, 'new/tictactoe');
+await page.click('form button.main');
+await page.waitForSelector('.status');
+const kept = await page.evaluate(() => [JSON.parse(localStorage.getItem('adept.plays')).length, Object.keys(localStorage).filter((key) => key.startsWith('adept.play.')).length]);
+check('a full storage lists a new game', kept[0] === listed + 1, kept);
+check('most copies stay', kept[1] > copies - 5, kept);
+
 // A browser that can keep nothing plays all the same.
 const full = await browser.newContext({ reducedMotion: 'reduce' });
 await full.addInitScript(() => {
   Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };
 });
 const keepsNothing = await open(full);
-await keepsNothing.goto(page.url());
+await keepsNothing.goto(address);
 await keepsNothing.waitForSelector('.bg-board');
 await keepsNothing.click('text=Resign');
 await keepsNothing.locator('dialog button').first().click();

@@ -88,6 +88,44 @@ for (const kind of ['SVG', 'PNG']) {
   else check('an SVG', /^<svg[^>]* xmlns=/.test(bytes.toString()) && !/class=|NaN|url\(/.test(bytes.toString()), bytes.toString().slice(0, 200));
 }
 
+// A change of the cube alone is taken back alone, and a move turns cube and score to the side that is next.
+await goTo(page, 'position/backgammon');
+await page.waitForSelector('.candidate');
+await page.click('[data-key=edit]');
+await page.selectOption('[data-key=roll]', '31');
+await page.locator('[data-key=length]').fill('7');
+await page.locator('[data-key=length]').press('Tab');
+await page.locator('[data-key=mine]').fill('3');
+await page.locator('[data-key=mine]').press('Tab');
+await page.selectOption('[data-key=cube]', '2');
+const held = await id('XGID');
+await page.click('[data-key=back]');
+check('the cube is taken back', (await id('XGID')).endsWith(':0:0:1:31:3:0:0:7:10'), await id('XGID'));
+await page.selectOption('[data-key=cube]', '2');
+await page.click('[data-key=edit]');
+await page.waitForSelector('.candidate');
+await page.locator('.candidate').first().click();
+await page.locator('.candidates button', { hasText: /^Play / }).first().click();
+await page.waitForFunction((old) => !document.querySelector('.id-row + .id-row').textContent.includes(old), held);
+check('the other side is next', (await id('XGID')).endsWith(':1:-1:1:00:0:3:0:7:10'), await id('XGID'));
+await page.click('[data-key=back]');
+check('and back', (await id('XGID')) === held, await id('XGID'));
+
+// A damaged ID is no position, and no fault of the page.
+await page.fill('#position', XGID.replace(':2:3:0:7:', ':x:3:0:7:'));
+await page.click('form [type=submit]');
+await page.waitForTimeout(300);
+
+// A view that was left changes no address.
+await goTo(page, 'position/backgammon');
+await page.waitForSelector('.candidate');
+await page.click('[data-key=edit]');
+await place('p6').press('-');
+await page.evaluate(() => { location.hash = '#/games'; });
+await page.waitForSelector('h1:has-text("Your games")');
+await page.waitForTimeout(700);
+check('the address stays', page.url().endsWith('#/games'), page.url());
+
 // Squares.
 await goTo(page, 'position/tictactoe');
 await page.waitForSelector('.candidate');

@@ -68,16 +68,24 @@ function sidesOfXgid(places, turn) {
     if (/[A-O]/.test(letter)) lower[place] = letter.charCodeAt(0) - 64;
     if (/[a-o]/.test(letter)) upper[BAR - place] = letter.charCodeAt(0) - 96;
   });
-  return turn === '-1' ? [upper, lower] : [lower, upper];
+  return turn < 0 ? [upper, lower] : [lower, upper];
+}
+
+/** What an XGID says, null for other texts. The scores are those of the players 1 and −1; player 1 has the capitals. */
+export function fieldsOfXgid(text) {
+  const found = /^(?:XGID=)?([-A-Oa-o]{26}):([^:]*):([^:]*):(-?1):([^:]*)(?::([^:]*):([^:]*):([^:]*):([^:]*))?/.exec(text ?? '');
+  if (!found) return null;
+  const [, places, cube, owner, turn, dice, first, second, rules, length] = found;
+  return { places, cube: 2 ** cube, owner: Number(owner), turn: Number(turn), dice, scores: [Number(first), Number(second)], hasRule: (Number(rules) & 1) === 1, length: Number(length) };
 }
 
 /** The native text of a gnubg Position ID or an XGID; other texts as they are. */
 export function nativeText(text) {
-  const xgid = /^(?:XGID=)?([-A-Oa-o]{26}):[^:]*:[^:]*:(-?1):([^:]*)/.exec(text);
+  const xgid = fieldsOfXgid(text);
   const gnubg = /^([A-Za-z0-9+/]{14})(?:[:\s]\S{12})?(?:\s+([1-6])-?([1-6]))?$/.exec(text);
   if (!xgid && !gnubg) return text;
-  const sides = xgid ? sidesOfXgid(xgid[1], xgid[2]) : sidesOfId(gnubg[1]);
-  const roll = xgid ? xgid[3].replace(/00|[A-Z]/g, '') : `${gnubg[2] ?? ''}${gnubg[3] ?? ''}`;
+  const sides = xgid ? sidesOfXgid(xgid.places, xgid.turn) : sidesOfId(gnubg[1]);
+  const roll = xgid ? xgid.dice.replace(/00|[A-Z]/g, '') : `${gnubg[2] ?? ''}${gnubg[3] ?? ''}`;
   return `${sides.map(sideText).join('/')} ${roll}`.trim();
 }
 

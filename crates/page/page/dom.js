@@ -150,3 +150,10 @@ export const kept = {
     }
   },
 };
+
+/** Lets the browser save content as a file. */
+export function saveFile(name, content, type) {
+  const url = URL.createObjectURL(new Blob([content], { type }));
+  h('a', { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

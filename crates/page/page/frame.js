@@ -58,12 +58,29 @@ export function watchConnection() {
   });
 }
 
-/** Shows the rules of a game in a dialog. */
-export function showRules(title, text) {
-  const dialog = h('dialog', { class: 'rules', 'aria-label': `Rules of ${title}` });
-  put(dialog, h('h2', null, title), prose(text), button('Close', () => dialog.close(), { class: 'main' }));
+/** Copies a text. Says whether it could: pages without encryption may not. */
+export async function copyText(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    tell(`${what} is copied.`, false);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Shows a dialog, which a click beside it closes. */
+export function dialogOf(title, ...parts) {
+  const dialog = h('dialog', { 'aria-label': title }, h('h2', null, title), ...parts);
   dialog.addEventListener('close', () => dialog.remove());
   dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
   dialog.showModal();
+  return dialog;
+}
+
+/** Shows the rules of a game in a dialog. */
+export function showRules(title, text) {
+  const dialog = dialogOf(`Rules of ${title}`, prose(text), button('Close', () => dialog.close(), { class: 'main' }));
+  dialog.classList.add('rules');
 }

@@ -2,8 +2,8 @@
 
 import { get, post, remove } from './api.js';
 import { inBlinds, picture, titleOf, variantOf } from './boards.js';
-import { button, h, keepFocus, put } from './dom.js';
-import { announce, ask, tell } from './frame.js';
+import { button, h, keepFocus, put, saveFile } from './dom.js';
+import { announce, ask, copyText, dialogOf, tell } from './frame.js';
 import { copyOf, forgetPlay, isLost, knownPlays, restorePlay, tellTabs } from './saves.js';
 
 export async function gamesView(root, _, signal) {
@@ -62,22 +62,6 @@ function ago(when) {
   return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(-Math.floor(seconds / length), unit).replace('this minute', 'just now');
 }
 
-function dialogOf(title, ...parts) {
-  const dialog = h('dialog', { 'aria-label': title }, h('h2', null, title), ...parts);
-  dialog.addEventListener('close', () => dialog.remove());
-  dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
-}
-
-/** Lets the browser save a text as a file. */
-function download(name, text, type) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  h('a', { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
-}
-
 /** Asks for a part of a game, which the server gets back if it has lost it. */
 const part = (id, end, signal) => get(`/plays/${id}/${end}`, signal).catch(async (error) => {
   if (!isLost(error)) throw error;
@@ -89,26 +73,21 @@ const fileName = ({ game, id }, suffix) => `${game.replace(/\W+/g, '-')}-${id.sl
 
 async function saveRecord(play, signal) {
   const record = copyOf(play.id) ?? await part(play.id, 'record', signal);
-  download(fileName(play, 'json'), `${JSON.stringify(record, null, 1)}\n`, 'application/json');
+  saveFile(fileName(play, 'json'), `${JSON.stringify(record, null, 1)}\n`, 'application/json');
 }
 
 async function saveHistory(play, signal) {
   const { suffix, text } = await part(play.id, 'history', signal);
-  download(fileName(play, suffix), text, 'text/plain');
+  saveFile(fileName(play, suffix), text, 'text/plain');
 }
 
 /** Offers the link of a game, and its files. */
 export function sharePlay(play, signal) {
   const link = h('input', { type: 'text', readonly: true, value: `${location.origin}/#/play/${play.id}`, 'aria-label': 'Link of this game', onfocus: () => link.select() });
   const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(link.value);
-      tell('The link is copied.', false);
-    } catch {
-      // Pages without encryption may not write there.
-      link.focus();
-      tell('Press Ctrl+C (⌘C) to copy the link.', false);
-    }
+    if (await copyText(link.value, 'The link')) return;
+    link.focus();
+    tell('Press Ctrl+C (⌘C) to copy the link.', false);
   };
   // A game from the server has a record, and one of the list says whether it hides something.
   const canSave = play.over || copyOf(play.id) || !(play.hides ?? play.record === null);

@@ -1,6 +1,6 @@
 // Positions of checkers as text of every kind: native, gnubg Position ID with Match ID, XGID; with cube and score.
 
-import { nativeText, readPosition, sideText } from './checkers.js';
+import { fieldsOfXgid, nativeText, readPosition, sideText } from './checkers.js';
 
 /** A money game with the cube in the middle. `owner` is 1 for the side to roll, −1 for the other; `scores` are theirs in this order. */
 const MONEY = { cube: 1, owner: 0, length: 0, scores: [0, 0], crawford: false, jacoby: false };
@@ -11,18 +11,14 @@ const BITS = { cube: [0, 4], owner: [4, 2], turn: [6, 1], crawford: [7, 1], stat
 const bitsOf = (id) => [...atob(id)].reduce((sum, byte, i) => sum | (BigInt(byte.charCodeAt(0)) << BigInt(8 * i)), 0n);
 const idOf = (bits, bytes) => btoa(String.fromCharCode(...Array.from({ length: bytes }, (_, i) => Number((bits >> BigInt(8 * i)) & 255n)))).replace(/=+$/, '');
 
-function stakesOfXgid(fields) {
-  const [cube, owner, turn, dice, first, second, rules, length] = fields;
-  const sign = Number(turn);
-  const scores = [Number(first), Number(second)];
-  const hasRule = (Number(rules) & 1) === 1;
+function stakesOfXgid({ cube, owner, turn, dice, scores, hasRule, length }) {
   return {
-    cube: 2 ** Number(cube),
-    owner: Number(owner) * sign,
-    length: Number(length),
-    scores: sign > 0 ? scores : scores.reverse(),
-    crawford: Number(length) > 0 && hasRule,
-    jacoby: Number(length) === 0 && hasRule,
+    cube,
+    owner: owner * turn,
+    length,
+    scores: turn > 0 ? scores : scores.toReversed(),
+    crawford: length > 0 && hasRule,
+    jacoby: length === 0 && hasRule,
     dice: /^[1-6]{2}$/.test(dice) ? [...dice].map(Number) : null,
   };
 }
@@ -57,9 +53,9 @@ export function readAnyPosition(text, game) {
   const bare = bareId(text);
   const read = readPosition(nativeText(bare), game);
   if (!read) return null;
-  const xgid = /^(?:XGID=)?[-A-Oa-o]{26}:(.*)$/.exec(bare);
+  const xgid = fieldsOfXgid(bare);
   const match = /^[A-Za-z0-9+/]{14}[:\s]([A-Za-z0-9+/]{12})/.exec(bare);
-  const stakes = xgid ? stakesOfXgid(xgid[1].split(':')) : match ? stakesOfMatchId(match[1]) : {};
+  const stakes = xgid ? stakesOfXgid(xgid) : match ? stakesOfMatchId(match[1]) : {};
   const { cube, owner, length, scores } = { ...MONEY, ...stakes };
   // Damaged IDs have fields that are not numbers.
   if (![cube, owner, length, ...scores].every(Number.isInteger)) return null;

@@ -1,6 +1,6 @@
 // Pictures of a position to share: the drawing of the board as an SVG file, as a PNG file, and on paper.
 
-import { svg } from './dom.js';
+import { saveFile, svg } from './dom.js';
 
 const WIDTH = 1200; // pixels of a PNG
 const LINE = 26; // room for a line of text below the board, in units of the drawing
@@ -13,11 +13,14 @@ function standalone(drawing, text) {
   const copy = drawing.cloneNode(true);
   const originals = [drawing, ...drawing.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((part, i) => {
+    if (part.matches('.hit')) {
+      part.remove();
+      return;
+    }
     const looks = getComputedStyle(originals[i]);
     for (const { name } of [...part.attributes]) if (!KEPT.has(name)) part.removeAttribute(name);
     for (const name of LOOKS) if (looks.getPropertyValue(name)) part.setAttribute(name, looks.getPropertyValue(name));
   });
-  for (const part of [...copy.querySelectorAll('.hit')]) part.remove();
   const looks = getComputedStyle(document.body);
   const { x, y, width, height } = drawing.viewBox.baseVal;
   const ground = svg('rect', { x, y, width, height: height + LINE, fill: looks.backgroundColor });
@@ -30,14 +33,8 @@ function standalone(drawing, text) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-function save(name, blob) {
-  const url = URL.createObjectURL(blob);
-  Object.assign(document.createElement('a'), { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
-
 export function saveSvg(drawing, name, text) {
-  save(`${name}.svg`, new Blob([standalone(drawing, text)], { type: 'image/svg+xml' }));
+  saveFile(`${name}.svg`, standalone(drawing, text), 'image/svg+xml');
 }
 
 export async function savePng(drawing, name, text) {
@@ -46,5 +43,5 @@ export async function savePng(drawing, name, text) {
   await image.decode();
   const canvas = Object.assign(document.createElement('canvas'), { width: WIDTH, height: Math.round((WIDTH * image.height) / image.width) });
   canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
-  save(`${name}.png`, await new Promise((resolve) => { canvas.toBlob(resolve, 'image/png'); }));
+  saveFile(`${name}.png`, await new Promise((resolve) => { canvas.toBlob(resolve, 'image/png'); }), 'image/png');
 }

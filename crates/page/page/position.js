@@ -5,7 +5,7 @@ import { boardFor, canDraw, isCheckers, titleOf } from './boards.js';
 import { checkersOf, nativeText, pips } from './checkers.js';
 import { button, h, keepFocus, percent, put, signed } from './dom.js';
 import { EditBoard, EditControls, EditSquares, hasStakes, textOf } from './editor.js';
-import { announce, ask, tell } from './frame.js';
+import { announce, ask, copyText, tell } from './frame.js';
 import { rowsOf } from './grid.js';
 import { bareId, matchIdOf, nativeOf, positionIdOf, readAnyPosition, xgidOf } from './ids.js';
 import { savePng, saveSvg } from './picture.js';
@@ -189,7 +189,7 @@ class PositionView {
       ? [['gnubg ID', `${positionIdOf(position)}:${matchIdOf(position)}`], ['XGID', xgidOf(position)], ['Native', nativeOf(position, name)]]
       : [['Native', nativeOf(position, name)]];
     const shown = ids.length > 0 ? ids : [['Position', this.text]];
-    const row = ([label, id]) => h('div', { class: 'id-row' }, h('span', { class: 'quiet' }, label), h('code', null, id), button('Copy', () => this.copy(id, label), { 'aria-label': `Copy ${label}`, 'data-key': `copy-${label}` }));
+    const row = ([label, id]) => h('div', { class: 'id-row' }, h('span', { class: 'quiet' }, label), h('code', null, id), button('Copy', () => this.copy(id, label === 'Native' ? 'The position' : `The ${label}`), { 'aria-label': `Copy ${label}`, 'data-key': `copy-${label}` }));
     keepFocus(this.share, () => put(
       this.share,
       shown.map(row),
@@ -236,12 +236,7 @@ class PositionView {
   }
 
   async copy(text, what) {
-    try {
-      await navigator.clipboard.writeText(text);
-      tell(`${what}: copied.`, false);
-    } catch {
-      tell(text, false);
-    }
+    if (!(await copyText(text, what))) tell(text, false);
   }
 
   async look() {

@@ -1,6 +1,7 @@
 // Games that this browser knows: a list, copies that restore games which the server has lost, and news between tabs.
 
 import { get, post } from './api.js';
+import { fieldsOfXgid } from './checkers.js';
 import { kept } from './dom.js';
 import { tell } from './frame.js';
 
@@ -32,9 +33,9 @@ function fit(key, value, id) {
 
 /** The score of a match, the person's points first; null for other games. */
 function scoreOf({ position, seat }) {
-  const [, , , , , first, second, , length] = position.startsWith('XGID=') ? position.split(':') : [];
-  if (!(Number(length) > 0)) return null;
-  // In positions of matches the points of player 1 come first.
+  const { length, scores } = fieldsOfXgid(position) ?? {};
+  if (!(length > 0)) return null;
+  const [first, second] = scores;
   return seat === 1 ? `${first}–${second}` : `${second}–${first}`;
 }
 
