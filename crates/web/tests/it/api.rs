@@ -636,7 +636,7 @@ fn learned_cells_have_a_map() {
     let with_cells = |agent: &&Value| agent["cells"] == true;
     let ids: Vec<&Value> =
         agents["agents"].as_array().unwrap().iter().filter(with_cells).map(|agent| &agent["id"]).collect();
-    assert_eq!(ids, ["pips-256-16x32", "pips-88-24"]);
+    assert_eq!(ids, ["pips-256-16x32", "pips-512-64", "pips-88-24"]);
     let map = &server.get("/agents/pips-256-16x32/cells").1["maps"][0];
     let (down, across) = (map["cells"].as_array().unwrap().len(), map["cells"][0].as_array().unwrap().len());
     assert_eq!((&map["experts"], &map["channels"]), (&json!(16), &json!(["pips_own", "pips_opponent"])));
