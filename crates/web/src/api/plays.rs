@@ -440,7 +440,9 @@ pub(crate) async fn analysis(
             None => app.registry.judge(&game, play.opponent())?,
         };
         let (_, by) = app.registry.agent(&by, Some(&game))?;
-        Ok(json!(play.analysis(&by)?))
+        let mut found = json!(play.analysis(&by)?);
+        found["game"] = game.into();
+        Ok(found)
     })
     .await
 }

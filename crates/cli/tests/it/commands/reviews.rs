@@ -241,8 +241,9 @@ fn a_match_is_reviewed() {
     assert!(error.contains("`pubeval` is an agent without values"), "{error}");
     let error = dir.fails(&["review", "m.mat", "--by", "oracle", "--game", "backgammon:1"], 1);
     assert!(error.contains("hold games with 15 checkers a side"), "{error}");
-    let error = dir.fails(&["review", "m.mat", "--by", "minimax", "--game", "tictactoe"], 1);
-    assert!(error.contains("m.mat: line 1: not a game as `--histories` writes it"), "{error}");
+    fs::write(dir.path("note.games"), "no match").unwrap();
+    let error = dir.fails(&["review", "note.games", "--by", "minimax", "--game", "tictactoe"], 1);
+    assert!(error.contains("note.games: line 1: not a game as `--histories` writes it"), "{error}");
     let error = dir.fails(&["review", "m.mat", "--by", "random", "--game", "leduc"], 1);
     assert!(error.contains("without hidden information can be reviewed"), "{error}");
     // An illegal move ends its game. The others are read, also from other files and folders.
