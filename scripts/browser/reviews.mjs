@@ -18,8 +18,8 @@ async function played(settings, by) {
 
 const GAMES = {
   backgammon: await played({ game: 'backgammon', opponent: 'small-88-24', seat: 2, seed: 5 }, 'small-88-24'),
-  'connect-four': await played({ game: 'connect-four', opponent: 'uct:100', seat: 1, seed: 5 }, 'uct:100'),
-  tictactoe: await played({ game: 'tictactoe', opponent: 'uct:100', seat: 2, seed: 5 }, 'minimax'),
+  'connect-four': await played({ game: 'connect-four', opponent: 'uct:1000', seat: 1, seed: 5 }, 'uct:1000'),
+  tictactoe: await played({ game: 'tictactoe', opponent: 'uct:1000', seat: 2, seed: 5 }, 'minimax'),
 };
 
 /** Whether the first elements with these selectors lie in the window. */
