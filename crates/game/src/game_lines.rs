@@ -142,7 +142,7 @@ impl<G: Game> Records<G> for GameLines {
             }
             for action in actions {
                 let text = game.action_text(&state, action);
-                // What cannot be read must not be written.
+                // Write only what can be read back.
                 if next_of(game, &state, &text)? != *action {
                     return Err(GameError::new(format!("`{text}` is the text of several actions")));
                 }

@@ -72,7 +72,7 @@ const VIEWS: [&str; 5] = ["documented.js", "games.js", "position.js", "reviews.j
 pub struct File {
     /// Its name.
     pub name: &'static str,
-    /// What is in it.
+    /// Its content.
     pub text: String,
     /// The same, compressed by gzip.
     pub gzip: Vec<u8>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a game needs to be played again up to its position. Chance is drawn again from the seed; what players did, agents too, is read
+/// All that repeats a game up to its position. Chance is drawn again from the seed; what players did, agents too, is read
 /// from its text, because an agent with a time limit may answer otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
